@@ -6,7 +6,7 @@ import { dictionaryRows } from '../src/store/data-dictionary.ts';
 const FILE = 'docs/schema.md';
 const HEAD = `# The schema
 
-Generated from \`src/store/column-docs.ts\` by \`npm run document\`; the same text is in every database, in the table
+Generated from \`src/store/column-docs.json\` by \`npm run document\`; the same text is in every database, in the table
 \`data_dictionary\`. Names of tables, views and columns are a published interface; columns marked internal are not.
 
 | type | holds |
@@ -27,7 +27,7 @@ const page = [HEAD, '## Tables\n', ...sections('table'), '## Views\n', ...sectio
 
 if (process.argv.includes('--check')) {
   if (readFileSync(FILE, 'utf8') !== page) {
-    console.error(`${FILE} is not what src/store/column-docs.ts says; run: npm run document`);
+    console.error(`${FILE} is not what src/store/column-docs.json says; run: npm run document`);
     process.exitCode = 1;
   }
 } else {

@@ -5,11 +5,12 @@ import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { writeAsTyped } from './command-line/advice.ts';
-import type { Mode, ProcessIO } from './commands/command.ts';
+import type { AdvisedDatabase, Mode, ProcessIO } from './commands/command.ts';
 import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
+import { paragraph } from './terminal/paragraph.ts';
 import { createPaint, type Terminal } from './terminal/style.ts';
 
 const stopping = new AbortController();
@@ -18,6 +19,7 @@ let stoppedBy: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | undefined;
 let stoppedAt = 0;
 let onHangup: () => void = () => undefined;
 let mode: Mode | undefined;
+let advised: AdvisedDatabase = {};
 /** What they print is data, not advice. */
 const DATA_COMMANDS: readonly string[] = ['changes', 'query'];
 /** A command whose output could not be written fails even if its work succeeded. */
@@ -42,6 +44,7 @@ const io: ProcessIO = {
   environment: process.env,
   settings: () => readSettings(process.env, readDotenv()),
   print,
+  say: async (text) => print(await paragraph(text, terminalOf(process.stdout))),
   printError,
   warn: createWarn(printError, terminalOf(process.stderr)),
   terminal: terminalOf(process.stdout),
@@ -60,13 +63,16 @@ const io: ProcessIO = {
   onHangup: (callback) => {
     onHangup = callback;
   },
+  adviseOn: (database) => {
+    advised = database;
+  },
 };
 
 function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   // The callback is called even if the write fails, for example with EPIPE (`| head`).
   const isData = /^[[{]/.test(line) || DATA_COMMANDS.includes(process.argv[2] ?? '');
-  process.stdout.write(`${isData ? line : writeAsTyped(line, process.env)}\n`, () => resolve());
+  process.stdout.write(`${isData ? line : asTyped(line, process.stdout)}\n`, () => resolve());
   // A stuck reader of stdout must not block the shutdown.
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
@@ -146,7 +152,11 @@ function begin(as: Mode): void {
 }
 
 function printError(text: string): void {
-  process.stderr.write(`${writeAsTyped(text, process.env)}\n`);
+  process.stderr.write(`${asTyped(text, process.stderr)}\n`);
+}
+
+function asTyped(text: string, stream: NodeJS.WriteStream): string {
+  return writeAsTyped(text, { ...advised, environment: process.env, columns: terminalOf(stream)?.columns });
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {

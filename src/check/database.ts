@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseError } from '../errors.ts';
-import { findPackage } from '../package.ts';
 import { missingError } from '../store/connection.ts';
 import { assertReplaceable, exists } from '../store/copy.ts';
 import { toDatabaseError } from '../store/database-error.ts';
@@ -37,7 +36,7 @@ const FIX_FOLDER = 'name another place, or give this user write permission on th
 export function checkDatabase(path: string): DatabaseTarget {
   try {
     const file = locateFile(path);
-    const { result, attention, state } = checkFile(file, findPackage().migrations);
+    const { result, attention, state } = checkFile(file);
     assertRegularFile(`${file}.lock`);
     const lock = readLockStatus(file);
     const warnings = attention.map(({ summary, what_to_do }) => warn('attention', summary, what_to_do));
@@ -52,7 +51,7 @@ export function checkDatabase(path: string): DatabaseTarget {
 /** Which service a readable database belongs to. */
 export function checkOwner(path: string, baseUrl: string): CheckResult {
   try {
-    const owner = readSnapshot(path, findPackage().migrations, ({ identity }) => identity.baseUrl());
+    const owner = readSnapshot(path, ({ identity }) => identity.baseUrl());
     assertSameService(path, owner, baseUrl);
     return ok('owner', owner === null ? 'the database belongs to no service yet' : `the database belongs to ${owner}`);
   } catch (error) {
@@ -61,7 +60,7 @@ export function checkOwner(path: string, baseUrl: string): CheckResult {
 }
 
 /** Inspects the database without changing it or creating files. */
-export function checkFile(path: string, migrations: string) {
+export function checkFile(path: string, migrations?: string) {
   try {
     assertOneName(path);
     if (!holdsDatabase(path)) {

@@ -13,11 +13,18 @@ export function ok(name: string, message: string): CheckResult {
 }
 
 export function warn(name: string, message: string, fix: string): CheckResult {
-  return { name, result: 'warn', message, fix };
+  return { name, result: 'warn', message, fix: withoutSelf(fix) };
 }
 
 export function fail(name: string, message: string, fix: string): CheckResult {
-  return { name, result: 'fail', message, fix };
+  return { name, result: 'fail', message, fix: withoutSelf(fix) };
+}
+
+/** A fix that names the command `check`, as other commands need it, is the rest of what `check` is printing. */
+function withoutSelf(fix: string): string {
+  return fix.replaceAll(/(^|[.] )?league-sync check\b/g, (_, start?: string) =>
+    start === undefined ? 'the rest of this check' : `${start}The rest of this check`,
+  );
 }
 
 export function skipped(names: string, fix = 'fix what the lines above report, and check again'): CheckResult {
@@ -32,5 +39,6 @@ export function toProblem(error: unknown, fix: string): Problem {
 }
 
 export function failure(name: string, error: unknown, fix: string): CheckResult {
-  return { name, result: 'fail', ...toProblem(error, fix) };
+  const problem = toProblem(error, fix);
+  return fail(name, problem.message, problem.fix);
 }

@@ -3,7 +3,6 @@ import { fingerprintOf } from '../config/credentials.ts';
 import { DatabaseError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Drift } from '../league/drift.ts';
-import { findPackage } from '../package.ts';
 import type { RequestStats } from '../service/client.ts';
 import { createConnection } from '../service/connection.ts';
 import { openService, type Service } from '../service/open-service.ts';
@@ -58,8 +57,7 @@ async function* checkResponses(config: Config, database: DatabaseTarget, stop: A
     yield skipped('the next poll, because the database has an older schema', 'start the worker, which upgrades it');
   if (list === undefined || database.state !== 'readable') return;
   try {
-    const { migrations } = findPackage();
-    yield readSnapshot(database.path, migrations, (snapshot) => describePoll(snapshot, list, config));
+    yield readSnapshot(database.path, (snapshot) => describePoll(snapshot, list, config));
   } catch (error) {
     yield failure('next poll', error, 'see the line "database" above');
   }
@@ -82,7 +80,7 @@ function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult
 
 function describeRetryAfter(until: number): CheckResult {
   const message = `it asked not to be called before ${formatTimestamp(until)} (Retry-After), so nothing more was sent; a running worker polls at that time`;
-  return warn('service', message, 'check again after that');
+  return warn('service', message, 'wait until then, and check again');
 }
 
 async function checkLogin(service: Service) {

@@ -86,6 +86,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   const probeOption = new Option('--probe', 'exit 0 if a worker answers at LEAGUE_SYNC_LISTEN, otherwise 1');
   const loadProbe = async () => (await import('../commands/probe.ts')).probe;
   const loadStatus = async () => (await import('../commands/status.ts')).status;
+  const loadChanges = async () => (await import('../commands/changes.ts')).changes;
   program
     .command('status')
     .description('show whether the data is up to date, what needs attention, the number of leagues, and the last runs')
@@ -107,13 +108,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--json', 'print one JSON object per line')
     .option('--follow', 'go on with new changes as they come, until stopped')
     .addOption(databaseOption())
-    .action((options) =>
-      execute(
-        async () => (await import('../commands/changes.ts')).changes,
-        options,
-        options.follow ? 'follow' : 'readOnly',
-      ),
-    );
+    .action((options) => execute(loadChanges, options, options.follow ? 'follow' : 'readOnly'));
   addToHelp(changes, CHANGE_SIGNS);
   program
     .command('poll')

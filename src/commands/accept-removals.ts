@@ -1,5 +1,4 @@
 import { EXIT } from '../errors.ts';
-import { findPackage } from '../package.ts';
 import { withReader } from '../store/connection.ts';
 import { countUnidentified } from '../store/queries/issues.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
@@ -22,19 +21,17 @@ export const acceptRemovals: Command<DatabaseOption & { readonly yes?: boolean }
   { yes = false, ...option },
 ) => {
   const path = await findDatabase(io, option);
-  const { migrations } = findPackage();
-  const say = async (text: string): Promise<void> => io.print(await paragraph(text, io.terminal));
-  const all = readHeldRemovals(path, migrations);
+  const all = readHeldRemovals(path);
   const held = all.filter((removal) => removal.accepted_at === null);
   const when = describeWhen(withReader(path, countUnidentified));
-  if (all.length > held.length) await say(`${removals(all.length - held.length)} accepted earlier: ${when}`);
+  if (all.length > held.length) await io.say(`${removals(all.length - held.length)} accepted earlier: ${when}`);
   if (held.length === 0) {
     if (all.length === 0) await io.print('no removals are held');
     return EXIT.done;
   }
   await io.print(formatHeld(held, io.terminal));
   if (!yes && io.ask === undefined) {
-    await say(`${removals(held.length)} held; league-sync accept-removals --yes accepts them: ${when}`);
+    await io.say(`${removals(held.length)} held; league-sync accept-removals --yes accepts them: ${when}`);
     return EXIT.held;
   }
   if (!yes && !(await confirm(io, held.length))) {
@@ -42,10 +39,10 @@ export const acceptRemovals: Command<DatabaseOption & { readonly yes?: boolean }
     return EXIT.held;
   }
   // Accepts only the removals read above, since a poll may have changed the held removals in the meantime.
-  const accepted = await accept(path, held, { migrations, clock: systemClock, stop: io.stop });
-  if (accepted > 0) await say(`${removals(accepted)} accepted: ${when}`);
+  const accepted = await accept(path, held, { clock: systemClock, stop: io.stop });
+  if (accepted > 0) await io.say(`${removals(accepted)} accepted: ${when}`);
   if (accepted < held.length)
-    await say(`${removals(held.length - accepted)} no longer held as shown; run the command again`);
+    await io.say(`${removals(held.length - accepted)} no longer held as shown; run the command again`);
   return EXIT.done;
 };
 

@@ -13,7 +13,6 @@ import {
   replaceCopy,
   writeCopy,
 } from '../store/copy.ts';
-import { paragraph } from '../terminal/paragraph.ts';
 import { formatSize } from '../time/duration.ts';
 import { answerParent } from './child.ts';
 import type { Command } from './command.ts';
@@ -31,8 +30,7 @@ export const backup: Command<DatabaseOption & { readonly file: string }> = async
   const part = `${target}.${io.pid}.part`;
   await createCopyProcess(io)(resolve(path), part, { signal: io.stop });
   publishNoReplace(part, target);
-  const what = `${path} was copied to ${target} (${formatSize(statSync(target).size)})`;
-  await io.print(await paragraph(what, io.terminal));
+  await io.say(`${path} was copied to ${target} (${formatSize(statSync(target).size)})`);
   return EXIT.done;
 };
 

@@ -9,7 +9,6 @@ import {
   readFeed,
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow.ts';
-import { paragraph } from '../terminal/paragraph.ts';
 import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
@@ -61,8 +60,7 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
     await show(page);
     shown += page.length;
   }
-  if (shown === 0 && !json)
-    await io.print(await paragraph(range.after > range.last ? describeBeyond(range) : 'no changes', io.terminal));
+  if (shown === 0 && !json) await io.say(range.after > range.last ? describeBeyond(range) : 'no changes');
   return EXIT.done;
 };
 

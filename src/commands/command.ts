@@ -4,6 +4,14 @@ import type { Notice } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Terminal } from '../terminal/style.ts';
 
+/** The database that a command is about, as far as commands that are advised must name it. */
+export type AdvisedDatabase = {
+  /** What `--database` said; undefined if the settings name the database. */
+  readonly option?: string | undefined;
+  /** Whether a demo made the database, and no worker has written to it since. */
+  readonly isDemo?: boolean;
+};
+
 /** The process as a command sees it. Only `cli.ts` uses Node's `process`. */
 export type ProcessIO = {
   readonly pid: number;
@@ -15,6 +23,8 @@ export type ProcessIO = {
   readonly settings: () => Settings;
   /** Prints a line to stdout and resolves when it is written, so that a slow reader slows the command down. */
   readonly print: (text: string) => Promise<void>;
+  /** Prints a text as a paragraph that fits the terminal, with its control characters escaped. */
+  readonly say: (text: string) => Promise<void>;
   readonly printError: (text: string) => void;
   readonly warn: (warning: Notice) => Promise<void>;
   /** Undefined if stdout is not a terminal. */
@@ -28,6 +38,8 @@ export type ProcessIO = {
   readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
   /** Writes what the logs have buffered. Call it before the last line on stderr, after which nothing may be logged. */
   readonly closeLogs: () => Promise<void>;
+  /** From now on, printed text that advises commands is about this database. */
+  readonly adviseOn: (database: AdvisedDatabase) => void;
   /** Aborts with a StoppedError on SIGTERM, SIGINT, or a SIGHUP that ends the command. */
   readonly stop: AbortSignal;
   /** Called on SIGHUP, unless the terminal that the program was started at is gone. */

@@ -4,7 +4,6 @@ import { EXIT, type RunError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { isObject, type JsonValue, parseJson, rawNumber } from '../league/json.ts';
 import { LEAGUE_MEMBERS, type League } from '../league/schemas.ts';
-import { findPackage } from '../package.ts';
 import { createConnection } from '../service/connection.ts';
 import { openService } from '../service/open-service.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
@@ -16,7 +15,6 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
-import { paragraph } from '../terminal/paragraph.ts';
 import type { Terminal } from '../terminal/style.ts';
 import { wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
@@ -28,8 +26,7 @@ import { loginDueSince } from './one-shot.ts';
 export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolean): Promise<number> {
   const { database: path, baseUrl } = config;
   const isStored = holdsDatabase(path);
-  const { migrations } = findPackage();
-  const read = <T>(use: (snapshot: Snapshot) => T): T => (isStored ? readSnapshot(path, migrations, use) : use(EMPTY));
+  const read = <T>(use: (snapshot: Snapshot) => T): T => (isStored ? readSnapshot(path, use) : use(EMPTY));
   const barredBy = read(({ identity, logins }) => {
     if (!serviceMoved) assertSameService(path, identity.baseUrl(), baseUrl);
     return findLoginWait(logins.lastingFailures(fingerprintOf(config)), loginDueSince(io), systemClock.now());
@@ -42,7 +39,7 @@ export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolea
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
   const summary = `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`;
   if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
-  await io.print(await paragraph(summary, io.terminal));
+  await io.say(summary);
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 

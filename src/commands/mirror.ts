@@ -13,10 +13,7 @@ import { answerParent } from './child.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
-/** Brings the mirror up to date once. */
 export const mirror: Command<DatabaseOption> = (io, option) => write(io, option, 'fill');
-
-/** Rebuilds the mirror. */
 export const rebuild: Command<DatabaseOption> = (io, option) => write(io, option, 'rebuild');
 
 async function write(io: ProcessIO, option: DatabaseOption, job: 'fill' | 'rebuild'): Promise<number> {

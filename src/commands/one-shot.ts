@@ -29,29 +29,28 @@ export function loginDueSince(io: ProcessIO): number {
 type OneShot<T> = Pick<OpenOptions, 'serviceMoved'> & {
   readonly command: LockCommand;
   readonly poll: (deps: RunDeps) => Promise<T>;
-  readonly format: (result: T) => string | undefined | Promise<string>;
+  /** Prints the result and resolves with the exit code. */
+  readonly show: (result: T) => Promise<number>;
 };
 
-/** Polls once, then prints the result. Rejects with the error of a failed run, which `main` then prints. */
+/** Polls once, then shows the result. Rejects with the error of a failed run, which `main` then prints. */
 export async function pollOnce<T extends { readonly report: RunReport }>(
   io: ProcessIO,
   config: Config,
-  { format, ...oneShot }: OneShot<T>,
-): Promise<RunReport> {
+  { show, ...oneShot }: OneShot<T>,
+): Promise<number> {
   const { result, copy } = await runPoll(io, config, oneShot);
-  const { report } = result;
-  if (report.error !== undefined) throw report.error;
+  if (result.report.error !== undefined) throw result.report.error;
   io.stop.throwIfAborted();
   // The result is printed after the lock is released, since the reader of stdout may be slow.
-  const text = await format(result);
-  if (text !== undefined) await io.print(text);
+  const exitCode = await show(result);
   await io.closeLogs();
   const why = copy?.lastError() ?? null;
   if (why !== null) await io.warn({ message: `the published copy could not be made: ${why}` });
-  return report;
+  return exitCode;
 }
 
-async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: Omit<OneShot<T>, 'format'>) {
+async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: Omit<OneShot<T>, 'show'>) {
   const { pid, stop: signal } = io;
   // By default, logs only warnings and errors, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
@@ -60,17 +59,8 @@ async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: O
   // The heartbeat is opened before the database, so that it is disposed of after the database is closed.
   await using heartbeat = openHeartbeat(config, { ...REAL_SYSTEM, log });
   const mayLogInSince = loginDueSince(io);
-  const options = {
-    system: REAL_SYSTEM,
-    log,
-    pid,
-    signal,
-    firstReason: 'manual',
-    mayLogInSince,
-    copy: createCopyProcess(io),
-    emit,
-  } as const;
-  await using resources = await openWorker(config, { ...options, ...opening });
+  const options = { system: REAL_SYSTEM, log, pid, signal, firstReason: 'manual', mayLogInSince, emit } as const;
+  await using resources = await openWorker(config, { ...options, copy: createCopyProcess(io), ...opening });
   const { deps, copy } = resources;
   subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, copy?.onEvent);
   const result = await poll(deps);

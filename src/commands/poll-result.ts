@@ -1,20 +1,19 @@
 import { EXIT } from '../errors.ts';
-import { describeReport, type RunReport } from '../sync/report.ts';
-import { paragraph } from '../terminal/paragraph.ts';
+import { describeReport } from '../sync/report.ts';
 import type { ProcessIO } from './command.ts';
 
-type PollResult = Parameters<typeof describeReport>[0];
-
-/** The line that `sync` and `poll` print about a poll that did not fail. */
-export async function describeResult(result: PollResult, { terminal }: Pick<ProcessIO, 'terminal'>): Promise<string> {
+/** Prints the result of a poll that did not fail, for `sync` and `poll`. Resolves with the exit code. */
+export async function printResult(
+  { say, print, terminal }: ProcessIO,
+  result: Parameters<typeof describeReport>[0],
+): Promise<number> {
   const message = describeReport(result);
   const fix = 'league-sync accept-removals shows them';
-  if (result.outcome !== 'held') return paragraph(message, terminal);
-  if (terminal === undefined) return `${message}; ${fix}`;
-  const { formatNotice } = await import('../terminal/text.ts');
-  return formatNotice('', { message, fix }, terminal);
-}
-
-export function exitCodeOfResult(outcome: RunReport['outcome']): number {
-  return outcome === 'held' ? EXIT.held : EXIT.done;
+  if (result.outcome !== 'held') {
+    await say(message);
+    return EXIT.done;
+  }
+  if (terminal === undefined) await print(`${message}; ${fix}`);
+  else await print((await import('../terminal/text.ts')).formatNotice('', { message, fix }, terminal));
+  return EXIT.held;
 }

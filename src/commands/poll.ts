@@ -1,13 +1,12 @@
 import { EXIT, type Problem } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
-import { findPackage } from '../package.ts';
 import { readLockStatus } from '../store/lock.ts';
 import { readOverview } from '../store/queries/overview.ts';
 import { type PollRequest, readPollProgress, requestPoll, withdrawPoll } from '../store/tables/poll-requests.ts';
 import { formatSecond, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
-import { describeResult, exitCodeOfResult } from './poll-result.ts';
+import { printResult } from './poll-result.ts';
 
 /** How long (ms) the worker may take to read the request, and then to begin the poll. */
 const MAX_WAIT_MS = 30_000;
@@ -20,8 +19,7 @@ export const poll: Command<DatabaseOption> = async (io, option) => {
   const path = await findDatabase(io, option);
   const refusal = findRefusal(path) ?? findPause(path);
   if (refusal !== undefined) return refuse(io, refusal);
-  const { migrations } = findPackage();
-  const request = await requestPoll(path, { migrations, clock: systemClock, stop: io.stop });
+  const request = await requestPoll(path, { clock: systemClock, stop: io.stop });
   const result = await waitForRun(path, request, io);
   return 'fix' in result ? refuse(io, result) : report(io, result);
 };
@@ -82,6 +80,5 @@ async function report(io: ProcessIO, run: FulfillingRun): Promise<number> {
     return refuse(io, { message: 'the worker stopped during the poll', fix: 'start it again' });
   const durationMs = Date.parse(finished_at ?? '') - Date.parse(started_at);
   const httpStatus = http_status ?? undefined;
-  await io.print(await describeResult({ kind: 'leagues', outcome, counts: run, durationMs, httpStatus }, io));
-  return exitCodeOfResult(outcome);
+  return printResult(io, { kind: 'leagues', outcome, counts: run, durationMs, httpStatus });
 }

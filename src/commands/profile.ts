@@ -10,12 +10,14 @@ import { loadOneShotConfig, pollOnce } from './one-shot.ts';
 
 export const profile: Command<{ readonly json?: boolean }> = async (io, { json }) => {
   const poll = (deps: RunDeps) => pollProfile(deps, 'manual', io.stop);
-  const format = ({ player }: { readonly player: Player | undefined }) => {
-    if (player === undefined) return undefined;
+  const format = (player: Player) => {
     if (json === true) return escapeAtTerminal(membersJson(PLAYER_MEMBERS, player), io.terminal);
     const rows = PLAYER_MEMBERS.map(({ name }) => [name, String(player[name] ?? '')] as const);
     return io.terminal === undefined ? formatTable(['field', 'value'], rows) : formatRecord(rows, io.terminal);
   };
-  await pollOnce(io, await loadOneShotConfig(io), { command: 'profile', poll, format });
-  return EXIT.done;
+  const show = async ({ player }: { readonly player: Player | undefined }) => {
+    if (player !== undefined) await io.print(format(player));
+    return EXIT.done;
+  };
+  return pollOnce(io, await loadOneShotConfig(io), { command: 'profile', poll, show });
 };

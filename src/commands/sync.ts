@@ -3,7 +3,7 @@ import type { RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import type { Command } from './command.ts';
 import { loadOneShotConfig, pollOnce } from './one-shot.ts';
-import { describeResult, exitCodeOfResult } from './poll-result.ts';
+import { printResult } from './poll-result.ts';
 
 type Options = { readonly dryRun?: boolean; readonly serviceMoved?: boolean };
 
@@ -11,7 +11,6 @@ export const sync: Command<Options> = async (io, { dryRun: isDry, serviceMoved =
   const config = await loadOneShotConfig(io);
   if (isDry === true) return (await import('./dry-run.ts')).dryRun(config, io, serviceMoved);
   const poll = async (deps: RunDeps) => ({ report: await pollLeagues(deps, 'manual', io.stop) });
-  const format = ({ report }: { readonly report: RunReport }) => describeResult(report, io);
-  const { outcome } = await pollOnce(io, config, { command: 'sync', serviceMoved, poll, format });
-  return exitCodeOfResult(outcome);
+  const show = ({ report }: { readonly report: RunReport }) => printResult(io, report);
+  return pollOnce(io, config, { command: 'sync', serviceMoved, poll, show });
 };

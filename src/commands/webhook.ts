@@ -4,21 +4,21 @@ import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { type FeedStart, findRange } from '../store/queries/feed.ts';
 import { createIdentity } from '../store/tables/identity.ts';
-import { paragraph } from '../terminal/paragraph.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { makeMessage } from '../webhook/message.ts';
 import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts';
 import { sendMessage } from '../webhook/send.ts';
-import type { Command, ProcessIO } from './command.ts';
+import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
 /** Sends a message of type `webhook.test`. Needs no database, and changes nothing in one. */
 export const testWebhook: Command<object> = async (io) => {
   const target = loadWebhook(io.settings(), io.environment)();
   const madeAt = formatTimestamp(systemClock.now());
-  const path = await findReadable(io);
+  // A test needs no database, so it may be missing, of another version or unreadable.
+  const path = await findDatabase(io, {}).catch(() => undefined);
   const source = path === undefined ? null : withReader(path, (db) => createIdentity(db).id());
   const origin = { source, madeAt };
   const message = makeMessage('webhook.test', origin, {
@@ -29,34 +29,26 @@ export const testWebhook: Command<object> = async (io) => {
   const took = formatDuration(performance.now() - begun);
   const host = target.url.host;
   if (outcome === 'accepted') {
-    const due = (await makeDue(io, path)) ? '; the message that waits for its next attempt is due at once' : '';
-    await io.print(
-      await paragraph(`${host} accepted the test message ${message.id} (${what}, ${took})${due}`, io.terminal),
-    );
+    const isDue =
+      path !== undefined && (await retryDelivery(path, { clock: systemClock, stop: io.stop }).catch(() => false));
+    const due = isDue ? '; the message that waits for its next attempt is due at once' : '';
+    await io.say(`${host} accepted the test message ${message.id} (${what}, ${took})${due}`);
     return EXIT.done;
   }
-  const redirect = /^status 3/.test(what) ? '; redirects are not followed: set the address that they lead to' : '';
-  await io.warn({ message: `${host} did not accept the test message ${message.id} (${what}, ${took})${redirect}` });
+  await io.warn({
+    message: `${host} did not accept the test message ${message.id} (${what}, ${took})`,
+    fix: FIXES.find(([form]) => form.test(what))?.[1] ?? 'check LEAGUE_SYNC_WEBHOOK_URL, the receiver and the network',
+  });
   return EXIT.failed;
 };
 
-/** The path of the database, if there is one of this version that can be read. */
-async function findReadable(io: ProcessIO): Promise<string | undefined> {
-  try {
-    return await findDatabase(io, {});
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a message waits, and the database could be written. A test needs no database. */
-async function makeDue({ stop }: ProcessIO, path: string | undefined): Promise<boolean> {
-  try {
-    return path !== undefined && (await retryDelivery(path, { clock: systemClock, stop }));
-  } catch {
-    return false;
-  }
-}
+/** What to do about an answer, or about an error code. */
+const FIXES: readonly (readonly [what: RegExp, fix: string])[] = [
+  [/^status 3/, 'redirects are not followed: set LEAGUE_SYNC_WEBHOOK_URL to the address that they lead to'],
+  [/^status 40[013]/, 'check that the receiver has the same LEAGUE_SYNC_WEBHOOK_SECRET and the right time'],
+  [/^status 4(04|05|10)/, 'check that LEAGUE_SYNC_WEBHOOK_URL is the address of the receiver, with its path'],
+  [/^status /, 'look at the log of the receiver'],
+];
 
 export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart }> = async (
   io,
@@ -72,7 +64,7 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   const what =
     count === 0 ? 'no changes are there to send' : `${plural(count, 'change')} will be sent, from seq ${after + 1} on`;
   const givenUp = skipped > 0 ? `; ${plural(skipped, 'change')} before, not accepted yet, will not be sent` : '';
-  await io.print(await paragraph(`${what}${givenUp}${whenSent(moved, settings)}`, io.terminal));
+  await io.say(`${what}${givenUp}${whenSent(moved, settings)}`);
   return EXIT.done;
 };
 
@@ -83,7 +75,7 @@ export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
   const skipped = moved.lastSeq - (moved.from ?? moved.lastSeq);
   const what = skipped === 0 ? 'no changes were pending' : `${plural(skipped, 'change')} will not be sent`;
   const where = `deliveries continue after seq ${moved.lastSeq}`;
-  await io.print(await paragraph(`${what}; ${where}${whenSent(moved, settings)}`, io.terminal));
+  await io.say(`${what}; ${where}${whenSent(moved, settings)}`);
   return EXIT.done;
 };
 

@@ -5,12 +5,11 @@ import { findPackage } from '../package.ts';
 import { formatDuration, writeDuration } from '../time/duration.ts';
 import { findCredentials, findHeartbeat, findOddSecrets } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { isLoopback } from './host.ts';
 import { findMirror, findUnusedSchema } from './mirror.ts';
 import { readPublishPath } from './paths.ts';
 import { chooseProxy, findNetworkWarnings } from './proxy.ts';
 import { findScheduleDoubts, readProfileSchedule, readSchedule } from './schedule.ts';
-import { type ReadSettings, readAll, readSetting, type SettingName, settingsError, type Values } from './settings.ts';
+import { assertEncrypted, type ReadSettings, readAll, readSetting, type SettingName, type Values } from './settings.ts';
 import { findUnusedSecret, findWebhook } from './webhook.ts';
 
 export type Scope = ReadSettings['LEAGUE_SYNC_STATUS'];
@@ -78,10 +77,8 @@ export function loadLogConfig({ values }: Pick<Settings, 'values'>) {
 
 function readBaseUrl(values: Values): URL {
   const url = readSetting(values, 'LEAGUE_SYNC_BASE_URL');
-  if (url.protocol === 'https:' || isLoopback(url.hostname) || readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP'))
-    return url;
-  const message = 'LEAGUE_SYNC_BASE_URL: http would send the credentials unencrypted';
-  throw settingsError(message, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
+  assertEncrypted(url, 'LEAGUE_SYNC_BASE_URL', 'the credentials', readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP'));
+  return url;
 }
 
 /** Instructions for a first start; undefined if any required setting is set. */

@@ -47,14 +47,21 @@ export function findCredentials(values: Values): Credentials & Pick<CredentialPa
 }
 
 export function findHeartbeat(values: Values, environment: Environment): HeartbeatSource | undefined {
-  const secret = findSecret(values, 'LEAGUE_SYNC_HEARTBEAT_URL');
-  if (secret === undefined) return undefined;
-  const read = () => {
+  return findSource(values, 'LEAGUE_SYNC_HEARTBEAT_URL', (secret) => {
     const url = readHeartbeatUrl(secret.read(), secret.name);
     return { url, proxy: chooseProxy(url, environment) };
-  };
-  read();
-  return read;
+  });
+}
+
+/**
+ * What reads a setting, again at each call, since its file may have changed. Undefined if the setting is not set; throws
+ * a SettingsError if it cannot be used now.
+ */
+export function findSource<T>(values: Values, name: string, read: (secret: Secret) => T): (() => T) | undefined {
+  const secret = findSecret(values, name);
+  if (secret === undefined) return undefined;
+  read(secret);
+  return () => read(secret);
 }
 
 type ServiceAccount = { readonly baseUrl: string; readonly credentials: Pick<CredentialPair, 'username'> };

@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import { findSecret } from './credentials.ts';
+import { findSource } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
 import { type PostgresServer, readPostgresUrl } from './postgres-url.ts';
 import { readAll, readSetting, settingsError, type Values } from './settings.ts';
@@ -15,15 +15,12 @@ const SCHEMA_NAME = 'LEAGUE_SYNC_POSTGRES_SCHEMA';
 
 /** Undefined if no URL is set. Throws a SettingsError. */
 export function findMirror(values: Values, environment: Environment): MirrorSource | undefined {
-  const url = findSecret(values, URL_NAME);
-  if (url === undefined) return undefined;
-  const read = (): MirrorTarget =>
+  return findSource(values, URL_NAME, (url) =>
     readAll({
       server: () => readPostgresUrl(url.read(), url.name, environment),
       schema: () => readSetting(values, SCHEMA_NAME),
-    });
-  read();
-  return read;
+    }),
+  );
 }
 
 /** For `mirror`, which needs no other settings. Throws a SettingsError, also if no URL is set. */

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { attempt } from '../attempt.ts';
 import type { Problem } from '../errors.ts';
 import type { Settings } from './environment.ts';
 import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
@@ -36,9 +37,5 @@ export function sidecarFiles(path: string): readonly string[] {
 /** Makes a path absolute and resolves the symbolic links in its folder if the folder exists. */
 function resolveFolder(path: string): string {
   const absolute = resolve(path);
-  try {
-    return join(realpathSync(dirname(absolute)), basename(absolute));
-  } catch {
-    return absolute;
-  }
+  return attempt(() => join(realpathSync(dirname(absolute)), basename(absolute))) ?? absolute;
 }

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { attempt } from '../attempt.ts';
 import { closestName, type Environment } from './environment.ts';
 import { findInPasswordFile } from './password-file.ts';
 import { settingsError } from './settings.ts';
@@ -64,7 +65,9 @@ export function readPostgresUrl(text: string, name: string, environment: Environ
     throw settingsError(`${name} names several hosts`, 'write one: the mirror is in one server');
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
     throw settingsError(`${name}: the port is not valid`, 'write a number from 1 to 65535');
-  const user = read('user') ?? systemUser(name);
+  const user = read('user') ?? attempt(() => userInfo().username);
+  if (user === undefined)
+    throw settingsError(`${name} names no user, and the system has no name for this one`, 'write postgresql://user@…');
   const database = read('dbname') ?? user;
   return {
     ...{ host, port: Number(port), user, database },
@@ -86,7 +89,7 @@ function parseUrl(text: string, name: string): URL {
       'write / as %2F, ? as %3F and # as %23 in the password, and @ as %40 elsewhere',
     );
   if (url.href.includes('#')) throw settingsError(`${name} has a # that is not encoded`, 'write it as %23');
-  if (isEncoded(url.href)) return url;
+  if (attempt(() => decodeURIComponent(url.href)) !== undefined) return url;
   throw settingsError(`${name} has a % that encodes nothing`, 'write it as %25');
 }
 
@@ -94,15 +97,6 @@ function parseUrl(text: string, name: string): URL {
 function hasStrayAt({ pathname, search, hash }: URL): boolean {
   // Users of some hosted servers have an @ in their name.
   return (pathname + search.replace(/(?<=[?&])user=[^&]*/, '') + hash).includes('@');
-}
-
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Those of the query override the parts before it. Unlike `searchParams`, libpq takes a + for a +. */
@@ -143,12 +137,4 @@ function readTls(read: (key: string) => string | undefined, name: string) {
     throw settingsError(`${name} has only one of sslcert and sslkey`, 'write both');
   if (SSL_MODES.includes(sslmode)) return { sslmode, sslrootcert, sslcert, sslkey };
   throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
-}
-
-function systemUser(name: string): string {
-  try {
-    return userInfo().username;
-  } catch {
-    throw settingsError(`${name} names no user, and the system has no name for this one`, 'write postgresql://user@…');
-  }
 }

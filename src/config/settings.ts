@@ -1,6 +1,7 @@
+import { attempt } from '../attempt.ts';
 import { formatProblem, type Problem, SettingsError } from '../errors.ts';
 import { parseDuration, parseSize, writeDuration } from '../time/duration.ts';
-import { parseHost } from './host.ts';
+import { isLoopback, parseHost } from './host.ts';
 
 export const PREFIX = 'LEAGUE_SYNC_';
 
@@ -48,14 +49,10 @@ const percentage = parsed((text) => {
   return share >= 0 && share <= 1 ? share : undefined;
 }, 'write a percentage from 0% to 100%');
 
-const timezone = parsed((text) => {
-  try {
-    Intl.DateTimeFormat('en', { timeZone: text });
-    return text;
-  } catch {
-    return undefined;
-  }
-}, 'write an IANA name such as UTC or Europe/Berlin');
+const timezone = parsed(
+  (text) => attempt(() => Intl.DateTimeFormat('en', { timeZone: text })) && text,
+  'write an IANA name such as UTC or Europe/Berlin',
+);
 
 const listen = parsed((text): ListenAddress | 'off' | undefined => {
   if (text === 'off') return 'off';
@@ -113,6 +110,12 @@ const baseUrl: Setting<URL> = {
     throw settingsError(`${name} contains user information, a query or a fragment`, 'write the address without it');
   },
 };
+
+/** Throws a SettingsError if `what` would be sent to another machine in clear text, unless that is allowed. */
+export function assertEncrypted({ protocol, hostname }: URL, name: string, what: string, allowsHttp: boolean): void {
+  if (protocol === 'https:' || isLoopback(hostname) || allowsHttp) return;
+  throw settingsError(`${name}: http would send ${what} unencrypted`, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
+}
 
 export const readHeartbeatUrl = webAddress('https://hc-ping.com/your-uuid');
 export const readWebhookUrl = webAddress('https://hooks.example.com/leagues');

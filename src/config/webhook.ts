@@ -1,9 +1,8 @@
 import type { Problem } from '../errors.ts';
-import { findSecret } from './credentials.ts';
+import { findSecret, findSource } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { isLoopback } from './host.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
-import { readAll, readSetting, readWebhookUrl, settingsError, type Values } from './settings.ts';
+import { assertEncrypted, readAll, readSetting, readWebhookUrl, settingsError, type Values } from './settings.ts';
 
 /** Where changes are sent. Kept in memory only: the path and the query of the URL may be secrets, too. */
 export type WebhookTarget = {
@@ -21,18 +20,17 @@ const SECRET_NAME = 'LEAGUE_SYNC_WEBHOOK_SECRET';
 
 /** Undefined if no URL is set. Throws a SettingsError. */
 export function findWebhook(values: Values, environment: Environment): WebhookSource | undefined {
-  const url = findSecret(values, URL_NAME);
-  if (url === undefined) return undefined;
-  const allowsHttp = readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP');
-  const read = (): WebhookTarget => {
+  return findSource(values, URL_NAME, (url) => {
     const found = readAll({
-      url: () => assertEncrypted(readWebhookUrl(url.read(), url.name), url.name, allowsHttp),
+      url: () => {
+        const address = readWebhookUrl(url.read(), url.name);
+        assertEncrypted(address, url.name, 'the changes', readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP'));
+        return address;
+      },
       keys: () => readKeys(values),
     });
     return { ...found, proxy: chooseProxy(found.url, environment) };
-  };
-  read();
-  return read;
+  });
 }
 
 /** For `webhook test`, which needs no other settings. Throws a SettingsError, also if no URL is set. */
@@ -47,12 +45,6 @@ export function findUnusedSecret(values: Values, webhook: WebhookSource | undefi
   const name = [SECRET_NAME, `${SECRET_NAME}_FILE`].find((name) => values[name] !== undefined);
   if (webhook !== undefined || name === undefined) return [];
   return [{ message: `${name} is set, but ${URL_NAME} is not`, fix: `set ${URL_NAME}, or remove the secret` }];
-}
-
-function assertEncrypted(url: URL, name: string, allowsHttp: boolean): URL {
-  if (url.protocol === 'https:' || isLoopback(url.hostname) || allowsHttp) return url;
-  const message = `${name}: http would send the changes unencrypted`;
-  throw settingsError(message, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
 }
 
 const MIN_KEY_BYTES = 24;

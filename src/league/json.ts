@@ -118,35 +118,22 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
 }
 
-/** JSON is never refused if `countValues` finds no more values than this; most responses have far fewer. */
+/** JSON is never refused if it has no more values than this; most responses have far fewer. */
 const MANY_VALUES = 3_000_000;
 /** JSON with more values is refused if it has fewer bytes per value than this; leagues have 28 bytes per value. */
 const MIN_BYTES_PER_VALUE = 16;
 /** 1 for each byte that may precede a list element or a key. A table is fast enough for bodies of tens of MB. */
 const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
-/** Whether this JSON has so many tiny values that parsing it would take many times the memory of its text. */
+/**
+ * Whether this JSON has so many tiny values that parsing it would take many times the memory of its text. Commas and
+ * brackets inside strings count as well.
+ */
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length < MANY_VALUES) return false;
-  const limit = Math.max(MANY_VALUES, json.length / MIN_BYTES_PER_VALUE);
-  // Counting all values only if the estimate is high saves 45 ms for a body of 50 MB.
-  return countValues(json, 16) > 0.75 * limit && countValues(json, 1) > limit;
-}
-
-const BLOCK_BYTES = 4_096;
-
-/**
- * Counts the values in one of every `of` blocks and multiplies the count by `of`. The blocks are picked at random, so
- * that a sender cannot foresee which ones are counted. Commas and brackets inside strings count as well.
- */
-function countValues(json: Uint8Array, of: number): number {
   let values = 0;
-  for (let group = 0; group < json.length; group += of * BLOCK_BYTES) {
-    const start = group + BLOCK_BYTES * Math.floor(of * Math.random());
-    const end = Math.min(start + BLOCK_BYTES, json.length);
-    for (let at = start; at < end; at += 1) values += BEGINS_VALUE[json[at] ?? 0] ?? 0;
-  }
-  return values * of;
+  for (let at = 0; at < json.length; at += 1) values += BEGINS_VALUE[json[at] ?? 0] ?? 0;
+  return values > Math.max(MANY_VALUES, json.length / MIN_BYTES_PER_VALUE);
 }
 
 /** The name of the value's type in the interface; `absent` if the value is undefined. */

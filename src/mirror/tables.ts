@@ -34,19 +34,23 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 const MIRRORED = ['leagues', 'league_changes', ...Object.keys(KEYS)];
 export const VIEWS = ['active_leagues', 'league_versions', 'league_field_changes', 'freshness'];
 
-const OWN_DOCS = `
-mirror_state: One row: how far this mirror has come, and of which database it is.
-  database text: Id of the database (database_identity.id).
-  seq integer: The last change of the feed that is mirrored (league_changes.seq); 0 if none is.
-  at instant?: When that change was stored (league_changes.at).
-  mirrored_at instant?: When the last transaction of the mirror was written, by the clock of the server.
-  program_version text: Version of league-sync that wrote it.
-
-mirror_migrations: The versions of the tables and views of this mirror.
-  version integer: Number of the version.
-  name text: Its name.
-  database_path text: Host and path of the database that last connected.
-  applied_at instant: When it was applied, by the clock of the server.`;
+const OWN_DOCS = {
+  mirror_state: {
+    '': 'One row: how far this mirror has come, and of which database it is.',
+    'database text': 'Id of the database (database_identity.id).',
+    'seq integer': 'The last change of the feed that is mirrored (league_changes.seq); 0 if none is.',
+    'at instant?': 'When that change was stored (league_changes.at).',
+    'mirrored_at instant?': 'When the last transaction of the mirror was written, by the clock of the server.',
+    'program_version text': 'Version of league-sync that wrote it.',
+  },
+  mirror_migrations: {
+    '': 'The versions of the tables and views of this mirror.',
+    'version integer': 'Number of the version.',
+    'name text': 'Its name.',
+    'database_path text': 'Host and path of the database that last connected.',
+    'applied_at instant': 'When it was applied, by the clock of the server.',
+  },
+};
 
 /** All relations that the mirror makes. */
 export const RELATIONS = [...VIEWS, ...MIRRORED, 'mirror_state', 'mirror_migrations'];

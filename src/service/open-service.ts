@@ -5,7 +5,7 @@ import { createClient } from './client.ts';
 import type { ServiceConnection } from './connection.ts';
 import { createLogIn, type LoginRecord } from './login.ts';
 import { startDeadline } from './retry.ts';
-import { Session, type SessionOptions } from './session.ts';
+import { createSession, type SessionOptions } from './session.ts';
 
 export type Service = ReturnType<typeof openService>;
 
@@ -17,7 +17,7 @@ export function openService(
 ) {
   const { firstReason, barredBy, onLogin, signal } = options;
   const ending = new AbortController();
-  const session = new Session({
+  const session = createSession({
     ...connection,
     logIn: createLogIn(connection, onLogin),
     credentials: config.credentials,

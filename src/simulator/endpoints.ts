@@ -114,7 +114,7 @@ function logIn({ basic, contentType = '', body }: ServiceRequest, { tokens, now 
   if (basic !== 'accepted') return failResponse(401, 'Invalid username or password');
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json') return failResponse(415, 'Content-Type must be application/json');
-  if (readAttribute(body) !== 'username') return failResponse(400, 'attribute must be username');
+  if (parseBody(body)?.attribute !== 'username') return failResponse(400, 'attribute must be username');
   const issued = tokens.issue(now());
   return {
     status: 200,
@@ -129,9 +129,10 @@ function logIn({ basic, contentType = '', body }: ServiceRequest, { tokens, now 
   };
 }
 
-function readAttribute(body: string): unknown {
+/** Undefined if the body is not JSON. */
+export function parseBody(body: string) {
   try {
-    return JSON.parse(body)?.attribute;
+    return JSON.parse(body);
   } catch {
     return undefined;
   }

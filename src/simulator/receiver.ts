@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { failResponse, isObject, type SimulatedResponse } from './endpoints.ts';
+import { failResponse, isObject, parseBody, type SimulatedResponse } from './endpoints.ts';
 
 /** The decoded key is `a-secret-everybody-knows`. */
 export const DEMO_SECRET = 'whsec_YS1zZWNyZXQtZXZlcnlib2R5LWtub3dz';
@@ -59,18 +59,16 @@ function findRefusal(id: string, headers: IncomingHttpHeaders, bytes: Buffer, no
     return { status: 401, reason: 'webhook-signature has no signature made with the secret of the simulated service' };
   const isRecent = Math.abs(now - Number(sentAt) * 1_000) <= MAX_AGE_MS;
   if (!isRecent) return { status: 401, reason: 'webhook-timestamp is more than 5 minutes off' };
-  return isObject(parseBody(bytes)) ? undefined : { status: 400, reason: 'the body is not a JSON object' };
-}
-
-function parseBody(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
+  return isObject(parseBody(bytes.toString())) ? undefined : { status: 400, reason: 'the body is not a JSON object' };
 }
 
 function describeMessage({ arrival, id, bytes, refusal }: Message) {
   const received_at = new Date(arrival.at).toISOString();
-  return { id, received_at, verified: refusal?.reason ?? true, status: arrival.status ?? null, body: parseBody(bytes) };
+  return {
+    id,
+    received_at,
+    verified: refusal?.reason ?? true,
+    status: arrival.status ?? null,
+    body: parseBody(bytes.toString()),
+  };
 }

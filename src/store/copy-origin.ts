@@ -1,4 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs';
+import { attempt } from '../attempt.ts';
 import { sidecarFiles } from '../config/paths.ts';
 import { withOwnReader, withReader } from './connection.ts';
 import { explainErrors } from './database-error.ts';
@@ -19,7 +20,7 @@ export function compareCopy(target: string, path: string): CopyState {
   // Copies are not in WAL mode, and opening a database in WAL mode would create files beside it.
   if (header?.applicationId !== APPLICATION_ID || header.isWal || sidecarFiles(target).some((file) => existsSync(file)))
     return 'foreign';
-  const copied = readState(target);
+  const copied = attempt(() => withReader(target, (db) => db.prepare<[], object>(STATE).get()));
   if (copied === undefined) return 'foreign';
   return withOwnReader(path, (db) => db.prepare<[object], CopyState>(COMPARE).pluck().get(copied)) ?? 'foreign';
 }
@@ -30,14 +31,6 @@ const STATE = `SELECT (SELECT applied_at FROM schema_migrations ORDER BY version
     coalesce(change.seq, 0) AS lastChange, change.at AS lastChangeAt
   FROM (SELECT 1) LEFT JOIN (SELECT id, started_at FROM runs ORDER BY id DESC LIMIT 1) AS run
     LEFT JOIN (SELECT seq, at FROM league_changes ORDER BY seq DESC LIMIT 1) AS change`;
-
-function readState(path: string): object | undefined {
-  try {
-    return withReader(path, (db) => db.prepare<[], object>(STATE).get());
-  } catch {
-    return undefined;
-  }
-}
 
 /** The copy's last run may have been pruned from the database in the meantime; changes are never pruned. */
 const COMPARE = `SELECT CASE

@@ -1,28 +1,32 @@
 import type Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { TABLES, VIEWS } from './column-docs.ts';
+import docs from './column-docs.json' with { type: 'json' };
 import { dataDictionary } from './schema.ts';
 
 export type DictionaryRow = typeof dataDictionary.$inferSelect;
 
+/** By name of the object, what it is (at the key `''`), and what each column is, at its name and type: `city text?`. */
+type Docs = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const SHARED: Docs = docs.shared;
+
 export function dictionaryRows(): readonly DictionaryRow[] {
-  return [...rowsOf('table', TABLES), ...rowsOf('view', VIEWS)];
+  return [...rowsOf('table', docs.tables), ...rowsOf('view', docs.views)];
 }
 
-/** The rows of descriptions that are written like those of `column-docs.ts`. */
-export function rowsOf(object_type: 'table' | 'view', docs: string): readonly DictionaryRow[] {
-  const blocks = docs.trim().split('\n\n');
-  return blocks.flatMap((block) => {
-    const [head = '', ...columns] = block.split('\n');
-    const [object = '', description = ''] = head.split(/: (.*)/);
-    const toRow = (line: string, index: number): DictionaryRow => {
-      const [, column_name = '', type, mark, meaning = ''] = /^ {2}(\w+) (\w+)(\??): (.*)$/.exec(line) ?? [];
+/** The rows of descriptions that are written like those of `column-docs.json`. */
+export function rowsOf(object_type: 'table' | 'view', described: Docs): readonly DictionaryRow[] {
+  return Object.entries(described).flatMap(([object, { '': description = '', ...columns }]) => {
+    const own = { object, object_type, position: 0, column_name: null, type: null, nullable: null, description };
+    // A key such as `@fields of a league` stands for columns that several objects have.
+    const all = Object.entries(columns).flatMap(([key, text]) => Object.entries(SHARED[key] ?? { [key]: text }));
+    const rows = all.map(([key, meaning], index): DictionaryRow => {
+      const [, column_name = '', type, mark] = /^(\w+) (\w+)(\??)$/.exec(key) ?? [];
       const column = { column_name, type: type as DictionaryRow['type'], nullable: mark === '?', description: meaning };
       return { object, object_type, position: index + 1, ...column };
-    };
-    const own = { object, object_type, position: 0, column_name: null, type: null, nullable: null, description };
-    return [own, ...columns.map(toRow)];
+    });
+    return [own, ...rows];
   });
 }
 

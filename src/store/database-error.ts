@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
+import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 
 /** The first entry whose pattern matches the error code applies. */
@@ -59,7 +60,9 @@ export function toDatabaseError(error: unknown, path: string, thing: Thing = 'da
     const fix = /^SQLITE_(ERROR|CONSTRAINT)/.test(code) ? FIX_TRIGGER : undefined;
     return new DatabaseError(`The ${thing} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error, fix });
   }
-  const fix = advice?.replace('this user', nameUser());
+  // In a container the user may have no name.
+  const user = attempt(() => userInfo().username);
+  const fix = user === undefined ? advice : advice?.replace('this user', `the user ${user}`);
   const busy = /^SQLITE_(BUSY|LOCKED)/.test(code);
   return new DatabaseError(`The ${thing} ${path} ${what} (${code}).`, { cause: error, fix, busy, condition: what });
 }
@@ -67,15 +70,6 @@ export function toDatabaseError(error: unknown, path: string, thing: Thing = 'da
 function findKnownError(code: string, path: string): (typeof KNOWN_ERRORS)[number] | undefined {
   if (/^SQLITE_CANTOPEN|EACCES/.test(code) && accessError(path, constants.R_OK) === 'EACCES') return UNREADABLE;
   return KNOWN_ERRORS.find(([pattern]) => pattern.test(code));
-}
-
-/** In a container the user may have no name. */
-function nameUser(): string {
-  try {
-    return `the user ${userInfo().username}`;
-  } catch {
-    return 'this user';
-  }
 }
 
 /** Appends the file system's error code, such as EACCES, which SQLite does not report. */

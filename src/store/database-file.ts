@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { explainErrors } from './database-error.ts';
 
@@ -103,17 +104,11 @@ export function assertOneName(path: string): void {
 }
 
 function isMountPoint(path: string): boolean {
-  try {
-    // The fifth field is the place, in which spaces and the like are written as three octal digits.
-    return readFileSync('/proc/self/mountinfo', 'utf8')
-      .split('\n')
-      .map((line) =>
-        line.split(' ')[4]?.replaceAll(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8))),
-      )
-      .includes(path);
-  } catch {
-    return false;
-  }
+  const mounts = attempt(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '';
+  // The fifth field is the place, in which spaces and the like are written as three octal digits.
+  const places = mounts.split('\n').map((line) => line.split(' ')[4] ?? '');
+  const decode = (_: string, code: string): string => String.fromCharCode(Number.parseInt(code, 8));
+  return places.some((place) => place.replaceAll(/\\(\d{3})/g, decode) === path);
 }
 
 export function quoteForShell(text: string): string {

@@ -17,6 +17,10 @@ export function addDemoMark(db: Database.Database, at: string): void {
   db.prepare(insert).run(MARK_VERSION, '0'.repeat(64), at);
 }
 
+export function hasDemoMark(db: Database.Database): boolean {
+  return db.prepare('SELECT 1 FROM schema_migrations WHERE version = ?').get(MARK_VERSION) !== undefined;
+}
+
 export function removeDemoMark(db: Database.Database): void {
   db.prepare('DELETE FROM schema_migrations WHERE version = ?').run(MARK_VERSION);
 }
@@ -65,10 +69,7 @@ function isDemoOrEmpty(path: string): boolean {
   const db = new Database(path, { fileMustExist: true });
   try {
     if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return true;
-    return (
-      hasOurTables(db) &&
-      db.prepare('SELECT 1 FROM schema_migrations WHERE version = ?').get(MARK_VERSION) !== undefined
-    );
+    return hasOurTables(db) && hasDemoMark(db);
   } finally {
     db.close();
   }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { attempt } from '../attempt.ts';
 import { explainErrors } from './database-error.ts';
 
 /** Network file systems by their magic number on Linux. FUSE is included, since it is often remote. */
@@ -22,16 +23,12 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 /** Says that a database in this folder would lie on a network; undefined if the file system is local or unknown. */
 export function networkProblem(path: string, folder: string) {
   if (platform() !== 'linux') return undefined;
-  try {
-    const network = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0);
-    if (network === undefined) return undefined;
-    const message = `${path} lies on a network file system (${network}), where SQLite is not reliable`;
-    const fix = 'put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it for other machines';
-    return { network, message, fix } as const;
-  } catch {
-    // Opening the database will report any problem with the folder.
-    return undefined;
-  }
+  // Opening the database will report any problem with the folder.
+  const network = attempt(() => NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0));
+  if (network === undefined) return undefined;
+  const message = `${path} lies on a network file system (${network}), where SQLite is not reliable`;
+  const fix = 'put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it for other machines';
+  return { network, message, fix } as const;
 }
 
 /** The bytes available to this user, and the free inodes. Throws the file system's error. */

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { attempt } from '../attempt.ts';
 import { DatabaseError } from '../errors.ts';
 import { toDatabaseError } from './database-error.ts';
 import { inodeOf } from './database-file.ts';
@@ -54,20 +55,15 @@ export function createFileGuard(client: Database.Database) {
     loss = fate === 'overwritten' ? overwrittenError(path) : removedError(path, savedIn);
     return loss;
   };
-  const guarded = <T>(work: () => T, otherwise: (error: unknown) => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      return otherwise(error);
-    }
-  };
   return {
     /** `isLast`: before the database is closed. */
-    findError: (isLast = false) =>
-      guarded(
-        () => findLoss(isLast),
-        (error) => toDatabaseError(error, path),
-      ),
+    findError: (isLast = false): DatabaseError | undefined => {
+      try {
+        return findLoss(isLast);
+      } catch (error) {
+        return toDatabaseError(error, path);
+      }
+    },
     /** Call this after each write of this process, which may have changed the file. */
     noteWrite: (): void => {
       known = readContent(fd);
@@ -77,15 +73,8 @@ export function createFileGuard(client: Database.Database) {
     /** Whether what another process may have written to the file since `noteWrite` fits the WAL. */
     fitsWal: (): boolean =>
       readContent(fd).stamp === known.stamp ||
-      guarded(
-        () => client.pragma('quick_check(1)', { simple: true }) === 'ok',
-        () => false,
-      ),
-    isOurWal: (): boolean =>
-      guarded(
-        () => isSame('-wal'),
-        () => false,
-      ),
+      attempt(() => client.pragma('quick_check(1)', { simple: true })) === 'ok',
+    isOurWal: (): boolean => attempt(() => isSame('-wal')) ?? false,
     countNames: (): number => fstatSync(fd).nlink,
     /** Where everything is that a moved or removed file held; undefined if it could not be saved. */
     savedIn: (): string | undefined => savedIn,

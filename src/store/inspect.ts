@@ -24,7 +24,7 @@ export function findUnrecovered(path: string): string | undefined {
 }
 
 /** Reads the whole database. Throws a DatabaseError if it is damaged or this version of the program cannot use it. */
-export function inspectDatabase(path: string, migrations: string) {
+export function inspectDatabase(path: string, migrations?: string) {
   const known = readMigrations(migrations);
   return withReader(path, (db) => {
     assertSchemaKnown(db, known, path);

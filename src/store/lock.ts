@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import Database from 'better-sqlite3';
+import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { assertRegularFile, inodeOf, locateFile } from './database-file.ts';
@@ -96,13 +97,9 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
 
 /** Deletes the file before unlocking it, so that a worker that has already opened it notices the deletion. */
 function release(file: string, { inode, db }: HeldLock): void {
-  try {
-    if (inode === inodeOf(file)) rmSync(file, { force: true });
-  } catch {
-    // A leftover file is harmless: the lock is the open transaction.
-  } finally {
-    db.close();
-  }
+  // A leftover file is harmless: the lock is the open transaction.
+  attempt(() => inode === inodeOf(file) && rmSync(file, { force: true }));
+  db.close();
 }
 
 function describeOwner(file: string): string {

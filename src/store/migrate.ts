@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
+import { findPackage } from '../package.ts';
 import { APPLICATION_ID } from './database-file.ts';
 import { addDemoMark } from './demo-mark.ts';
 
 export type Migrations = ReturnType<typeof readMigrations>;
 
 /** Reads the migrations in the order of drizzle-kit's journal. Throws a DatabaseError if the package is incomplete. */
-export function readMigrations(folder: string) {
+export function readMigrations(folder = findPackage().migrations) {
   const journal: { entries: readonly { tag: string }[] } = JSON.parse(
     readPackageFile(join(folder, 'meta', '_journal.json')),
   );
@@ -62,17 +63,17 @@ export function schemaVersion(db: Database.Database): number {
 }
 
 /** Throws a DatabaseError if another program version wrote the database and it has another schema. */
-export function assertSchemaCurrent(db: Database.Database, migrations: Migrations, path: string): void {
-  assertSchemaKnown(db, migrations, path);
-  assertSchemaNotOlder(db, migrations, path);
+export function assertSchemaCurrent(db: Database.Database, path: string): void {
+  assertSchemaKnown(db, readMigrations(), path);
+  assertSchemaNotOlder(db, path);
 }
 
 /** Throws a DatabaseError if the database must be upgraded. A newer schema can be read: versions only ever add to it. */
-export function assertSchemaNotOlder(db: Database.Database, migrations: Migrations, path: string): void {
-  const version = schemaVersion(db);
-  if (version >= migrations.length) return;
+export function assertSchemaNotOlder(db: Database.Database, path: string): void {
+  const [version, newest] = [schemaVersion(db), readMigrations().length];
+  if (version >= newest) return;
   throw new DatabaseError(
-    `The database ${path} has schema ${version}, of an older version of league-sync; this version needs schema ${migrations.length}.`,
+    `The database ${path} has schema ${version}, of an older version of league-sync; this version needs schema ${newest}.`,
     { fix: 'start league-sync run or league-sync sync, which upgrades it and keeps a copy of the old database' },
   );
 }

@@ -1,14 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, fstatSync, readlinkSync, rmSync, truncateSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-
-/** The value of `work`; undefined if it fails, as on a full disk. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
+import { attempt } from '../attempt.ts';
 
 /** Writes the WAL to a file that was moved. Returns where that file is now; undefined if the WAL stays. */
 export function writeBack(db: Database.Database, fd: number): string | undefined {

@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants, fchmodSync, fchownSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { attempt } from '../attempt.ts';
 import { codeOf } from '../errors.ts';
 
 const WAL_LIMIT_BYTES = 16 * 2 ** 20;
@@ -44,15 +45,12 @@ function createWalFiles(path: string): void {
       if (codeOf(error) === 'EEXIST') continue;
       throw error;
     }
-    try {
-      // Adds the permissions that the umask removed. Only root may change the owner.
+    // Adds the permissions that the umask removed. Only root may change the owner; else the files belong to this user.
+    attempt(() => {
       fchmodSync(fd, mode & PERMISSIONS);
       fchownSync(fd, uid, gid);
-    } catch {
-      // If the owner cannot be changed, the files belong to this user.
-    } finally {
-      closeSync(fd);
-    }
+    });
+    closeSync(fd);
   }
 }
 
@@ -64,13 +62,9 @@ function padEmptyWal(db: Database.Database): void {
   const wal = `${db.name}-wal`;
   // Keeps other writers out, since the padding would overwrite frames that were written just before it.
   db.exec('BEGIN IMMEDIATE');
-  try {
-    if (statSync(wal).size === 0) writeFileSync(wal, Buffer.alloc(64), { flag: 'r+' });
-  } catch {
-    // If the disk is full, the next write reports it.
-  } finally {
-    db.exec('ROLLBACK');
-  }
+  // If the disk is full, the next write reports it.
+  attempt(() => statSync(wal).size === 0 && writeFileSync(wal, Buffer.alloc(64), { flag: 'r+' }));
+  db.exec('ROLLBACK');
 }
 
 /**
@@ -101,14 +95,10 @@ export function leaveWalMode(db: Database.Database): boolean {
 export function closeKeepingReadable(db: Database.Database): void {
   if (!db.open) return;
   db.pragma('busy_timeout = 0');
-  let last: Database.Database | undefined;
-  try {
-    if (isWal(db)) last = new Database(db.name, { readonly: true, timeout: 0 });
-    // SQLite counts this connection as open only after the connection's first read.
-    last?.pragma('application_id');
-  } catch {
-    // Without the read-only connection, closing `db` may delete -wal and -shm.
-  }
+  // Without the read-only connection, closing `db` may delete -wal and -shm.
+  const last = attempt(() => (isWal(db) ? new Database(db.name, { readonly: true, timeout: 0 }) : undefined));
+  // SQLite counts this connection as open only after the connection's first read.
+  attempt(() => last?.pragma('application_id'));
   db.close();
   last?.close();
 }
@@ -117,9 +107,5 @@ const isWal = (db: Database.Database): boolean => tryPragma(db, 'journal_mode') 
 
 /** The value of the PRAGMA; undefined if the file cannot be read or is locked. */
 function tryPragma(db: Database.Database, pragma: string): unknown {
-  try {
-    return db.pragma(pragma, { simple: true });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => db.pragma(pragma, { simple: true }));
 }

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
 import type { RetryWhileBusy } from './busy.ts';
 import { explainErrors } from './database-error.ts';
@@ -94,7 +95,8 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
         pendingEnd = undefined;
         return result;
       } finally {
-        freeCache(client);
+        // A failure to free memory must not hide the result of the transaction, which has ended.
+        attempt(() => client.pragma('shrink_memory'));
       }
     },
     /** Call this if `end`, which writes the end of a run, has failed. The next successful transaction runs it first. */
@@ -103,12 +105,4 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
     },
     unsavedRun: () => (pendingEnd !== undefined ? 'pending' : isEndLost ? 'lost' : undefined),
   };
-}
-
-function freeCache(client: Database.Database): void {
-  try {
-    client.pragma('shrink_memory');
-  } catch {
-    // Failing to free memory must not hide the result of the transaction, which has ended.
-  }
 }

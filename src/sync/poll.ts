@@ -8,12 +8,12 @@ import type { RunStamp, Trigger } from '../store/tables/runs.ts';
 import { chooseValidators, findValidators } from './conditions.ts';
 import { type ChangeSet, type Plan, planPoll } from './plan.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
-import { type ApplyResult, Run, type RunDeps } from './run.ts';
+import { type ApplyResult, createRun, type RunDeps } from './run.ts';
 
 /** Never rejects: if the poll fails, the report has the error. */
 export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
   const { store, client, scope, drift } = deps;
-  using run = new Run(deps, 'leagues', trigger, stop);
+  using run = createRun(deps, 'leagues', trigger, stop);
   try {
     await run.begin();
     const validators = store.read(() => findValidators(deps));
@@ -34,7 +34,7 @@ export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSi
 /** Never rejects: if the poll fails, the report has the error. `player` is undefined unless the poll succeeds. */
 export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSignal) {
   const { store, client, drift } = deps;
-  using run = new Run(deps, 'profile', trigger, stop);
+  using run = createRun(deps, 'profile', trigger, stop);
   try {
     await run.begin();
     const fetched = await run.beforeDeadline(client.fetchProfile(run));

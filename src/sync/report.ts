@@ -6,19 +6,9 @@ import { formatDuration } from '../time/duration.ts';
 
 const COUNTED = ['added', 'changed', 'restored', 'removed', 'unchanged', 'rejected', 'duplicates', 'held'] as const;
 
-export const NO_COUNTS = {
-  received: 0,
-  added: 0,
-  changed: 0,
-  restored: 0,
-  removed: 0,
-  unchanged: 0,
-  rejected: 0,
-  duplicates: 0,
-  held: 0,
-};
+export type RunCounts = Readonly<Record<'received' | (typeof COUNTED)[number], number>>;
 
-export type RunCounts = Readonly<typeof NO_COUNTS>;
+export const NO_COUNTS = Object.fromEntries(['received', ...COUNTED].map((name) => [name, 0])) as RunCounts;
 
 export type RunReport = {
   /** Null if the row of the run could not be inserted. */

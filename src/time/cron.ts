@@ -61,7 +61,9 @@ export function parseSchedule(text: string, timezone: string) {
 function parseValues(expression: string): ParsedFields {
   const { fields, errors } = validateDetailed(expression);
   if (fields !== undefined) return fields;
-  throw new Error(errors.map((error) => error.message).join('; ') || 'it is not a cron expression');
+  // node-cron writes "a invalid expression".
+  const why = errors.map(({ message }) => message.replace(' a invalid ', ' an invalid '));
+  throw new Error(why.join('; ') || 'it is not a cron expression');
 }
 
 function checkPart(part: string, index: number): void {

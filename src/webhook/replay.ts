@@ -1,12 +1,9 @@
-import { findPackage } from '../package.ts';
-import { createRetryWhileBusy } from '../store/busy.ts';
-import { withReader, withSecondWriter } from '../store/connection.ts';
-import { assertSchemaCurrent, readMigrations } from '../store/migrate.ts';
+import { type BesideWorker, writeBesideWorker } from '../store/beside-worker.ts';
 import { prepareAttention } from '../store/queries/attention.ts';
 import { lastSeq } from '../store/queries/feed.ts';
 import { createOutputRows } from '../store/tables/outputs.ts';
 import { createWebhookRows } from '../store/tables/webhook.ts';
-import { type Clock, formatTimestamp } from '../time/clock.ts';
+import { formatTimestamp } from '../time/clock.ts';
 import { passOver, toStates } from './states.ts';
 
 /** What `webhook replay` or `skip` found and did. */
@@ -19,13 +16,11 @@ export type Moved = {
   readonly enabled: boolean;
 };
 
-type MoveOptions = { readonly clock: Clock; readonly stop: AbortSignal };
-
 /**
  * Continues the deliveries after the change `to`; with `end`, after the last change, with all states told. A message in
  * flight is given up. May run beside a worker. Throws or rejects with a DatabaseError.
  */
-export function moveDeliveries(path: string, to: number | 'end', options: MoveOptions): Promise<Moved> {
+export function moveDeliveries(path: string, to: number | 'end', options: BesideWorker): Promise<Moved> {
   return writeRow(path, options, (client, rows) => {
     const { clock } = options;
     const row = rows.find();
@@ -41,7 +36,7 @@ export function moveDeliveries(path: string, to: number | 'end', options: MoveOp
 }
 
 /** Makes the next attempt of a message that failed due. Resolves to whether there is one; rejects like the above. */
-export function retryDelivery(path: string, options: MoveOptions): Promise<boolean> {
+export function retryDelivery(path: string, options: BesideWorker): Promise<boolean> {
   return writeRow(path, options, (client, rows) => {
     const { output, stopped_at = null } = rows.find() ?? {};
     const isWaiting = output?.next_attempt_at != null && stopped_at === null;
@@ -54,15 +49,8 @@ type Rows = ReturnType<typeof createWebhookRows>;
 
 function writeRow<T>(
   path: string,
-  { clock, stop }: MoveOptions,
+  beside: BesideWorker,
   write: (client: Parameters<typeof createWebhookRows>[0], rows: Rows) => T,
 ): Promise<T> {
-  // Checks the file read-only first: a writable connection could apply a WAL to a file that is then refused.
-  withReader(path, (db) => assertSchemaCurrent(db, readMigrations(findPackage().migrations), path));
-  return createRetryWhileBusy(
-    clock,
-    stop,
-  )(() =>
-    withSecondWriter(path, (client) => client.transaction(() => write(client, createWebhookRows(client))).immediate()),
-  );
+  return writeBesideWorker(path, beside, (client) => write(client, createWebhookRows(client)));
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import { readRows } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
+import { runProgram } from '../support/program.ts';
 
 const COMMANDS = ['status', 'changes', 'query SELECT(1)', 'accept-removals', 'backup copy.db'];
 const OLD = resolve(import.meta.dirname, '../fixtures/schema-1.db');
@@ -17,6 +18,14 @@ describe('--database', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect((await bench.run(command.split(' '), settings)).code).toBe(74);
     expect(existsSync(join(bench.folder, 'nowhere'))).toBe(false);
+  });
+
+  it('is in the commands that the program advises', async () => {
+    const bench = await setUpSynced();
+    const { stdout } = await runProgram(['status', '--database', bench.database], { cwd: bench.folder });
+    expect(stdout).toContain(`until you start one with LEAGUE_SYNC_DATABASE=${bench.database} league-sync run\n`);
+    const { stderr } = await runProgram(['poll', '--database', bench.database], { cwd: bench.folder });
+    expect(stderr).toContain(`poll once with LEAGUE_SYNC_DATABASE=${bench.database} league-sync sync\n`);
   });
 
   it.each(['', ' '])('with the path "%s" is wrong usage', async (path) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Run } from '../../src/sync/run.ts';
+import { createRun } from '../../src/sync/run.ts';
 import { fail, hang } from '../support/service.ts';
 import { setUpBench } from '../support/worker-resources.ts';
 
@@ -13,7 +13,7 @@ async function runOf(work: (signal: AbortSignal) => Promise<never>) {
   await using bench = await setUpBench({}, { settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
   const given = Promise.withResolvers<'it did not settle'>();
   const timer = setTimeout(() => given.resolve('it did not settle'), GIVEN_UP_MS);
-  using run = new Run(bench.deps, 'leagues', 'schedule', new AbortController().signal);
+  using run = createRun(bench.deps, 'leagues', 'schedule', new AbortController().signal);
   await run.begin();
   const running = run.beforeDeadline(work(run.deadline.signal)).catch((error: unknown) => run.fail(error));
   const report = await Promise.race([running, given.promise]);
@@ -43,7 +43,7 @@ describe('a run that does not settle', () => {
 
 it('a run that has ended has no deadline any more', async () => {
   await using bench = await setUpBench({}, { settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
-  const run = new Run(bench.deps, 'leagues', 'schedule', new AbortController().signal);
+  const run = createRun(bench.deps, 'leagues', 'schedule', new AbortController().signal);
   run[Symbol.dispose]();
   await sleep(RUN_MS + 100);
   expect(run.deadline.signal.aborted).toBe(false);

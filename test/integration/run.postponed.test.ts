@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
-import { Run } from '../../src/sync/run.ts';
+import { createRun } from '../../src/sync/run.ts';
 import { createWallClock } from '../support/clock.ts';
 import { fail, listLeagues } from '../support/service.ts';
 import { setUpBench } from '../support/worker-resources.ts';
@@ -21,7 +21,7 @@ describe('a run', () => {
     await using bench = await setUpBench({}, { settings, clock });
     const error = new StatusError(false, 'The service answered with status 503.', { notBefore });
     for (const trigger of ['manual', 'catch-up'] as const) {
-      using run = new Run(bench.deps, 'leagues', trigger, new AbortController().signal);
+      using run = createRun(bench.deps, 'leagues', trigger, new AbortController().signal);
       await run.begin();
       expect(await run.fail(error)).toMatchObject({ outcome: 'failed', postponed: postponed[trigger] });
     }

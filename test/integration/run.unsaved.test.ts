@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
-import { Run } from '../../src/sync/run.ts';
+import { createRun } from '../../src/sync/run.ts';
 import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
 import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -26,7 +26,7 @@ function takeAway({ path }: Bench): () => void {
 
 /** A run whose start was recorded, and whose end was not. */
 async function failUnwritten(bench: Bench): Promise<() => void> {
-  using run = new Run(bench.deps, 'leagues', 'manual', new AbortController().signal);
+  using run = createRun(bench.deps, 'leagues', 'manual', new AbortController().signal);
   await run.begin();
   const putBack = takeAway(bench);
   await run.fail(new StatusError(false, 'The service answered with status 404.', { httpStatus: 404 }));

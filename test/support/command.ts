@@ -8,6 +8,7 @@ import { readDotenv, readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createWarn, main } from '../../src/main.ts';
+import { escapeControls } from '../../src/terminal/style.ts';
 import { watchProgram } from './leak.ts';
 import { requireLogNames } from './log-names.ts';
 import {
@@ -110,6 +111,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     environment,
     settings: () => readSettings(environment, readDotenv()),
     print: async (text) => write(stdout)(text),
+    say: async (text) => write(stdout)(escapeControls(text)),
     printError,
     warn: createWarn(printError, undefined),
     terminal: undefined,
@@ -124,6 +126,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     closeLogs: async () => {
       for (const close of logs.splice(0)) await close();
     },
+    adviseOn: () => undefined,
     onHangup: (callback) => {
       onHangup.push(callback);
     },

@@ -81,6 +81,8 @@ describe('demo', () => {
     expect((await first.stop('SIGINT')).code).toBe(0);
     expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
     const [before] = readRows(database, 'SELECT started_at FROM runs WHERE id = 1');
+    const status = await runProgram(['status', '--database', 'demo-data/leagues.db'], { cwd });
+    expect(status.stdout).toContain('until you start one with league-sync demo\n');
     expect((await runProgram(['demo', '--for', '1s'], { cwd })).code).toBe(0);
     expect(readRows(database, 'SELECT started_at FROM runs WHERE id = 1')[0]?.started_at).not.toBe(before?.started_at);
   });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { writeAsTyped } from '../../src/command-line/advice.ts';
 
 const NPM = { npm_execpath: '/usr/lib/npm-cli.js' };
+const NO_WORKER = '  no worker runs: nothing new is fetched until you start one with league-sync run';
 
 it.each([
   [
@@ -15,6 +16,38 @@ it.each([
   ['systemctl reload league-sync', 'systemctl reload league-sync'],
   ['/opt/league-sync run, the league-sync worker', '/opt/league-sync run, the league-sync worker'],
 ])('the commands in "%s" are written as npm runs them', (message, typed) => {
-  expect(writeAsTyped(message, NPM)).toBe(typed);
-  expect(writeAsTyped(message, {})).toBe(message);
+  expect(writeAsTyped(message, { environment: NPM })).toBe(typed);
+  expect(writeAsTyped(message, { environment: {} })).toBe(message);
+});
+
+it.each([
+  ['league-sync accept-removals shows them', 'league-sync accept-removals --database a.db shows them'],
+  ['league-sync accept-removals --yes', 'league-sync accept-removals --database a.db --yes'],
+  ['league-sync webhook replay --since 120', 'league-sync webhook replay --database a.db --since 120'],
+  ['start one with league-sync run', 'start one with LEAGUE_SYNC_DATABASE=a.db league-sync run'],
+  ['league-sync check names it', 'LEAGUE_SYNC_DATABASE=a.db league-sync check names it'],
+  ['league-sync webhook test sends one', 'league-sync webhook test sends one'],
+  ['(see league-sync --help)', '(see league-sync --help)'],
+])('the commands in "%s" name the database that the option named', (message, typed) => {
+  expect(writeAsTyped(message, { environment: {}, option: 'a.db' })).toBe(typed);
+});
+
+it('a path that a shell would not read as one word is quoted', () => {
+  const typed = writeAsTyped('league-sync status', { environment: NPM, option: "the player's.db" });
+  expect(typed).toBe("npx league-sync status --database 'the player'\\''s.db'");
+});
+
+it.each([
+  ['start one with league-sync run', 'start one with npx league-sync demo'],
+  ['start one with league-sync run, or poll once with league-sync sync', 'start one with npx league-sync demo'],
+  ['league-sync accept-removals', 'npx league-sync accept-removals --database demo.db'],
+])('for the database of a demo, "%s" names the demo', (message, typed) => {
+  expect(writeAsTyped(message, { environment: NPM, option: 'demo.db', isDemo: true })).toBe(typed);
+});
+
+it('a command that makes a line too long for the terminal begins a new one', () => {
+  const surroundings = { environment: NPM, option: 'a.db', columns: 80 };
+  const start = '  no worker runs: nothing new is fetched until you start one with';
+  expect(writeAsTyped(NO_WORKER, surroundings)).toBe(`${start}\n  LEAGUE_SYNC_DATABASE=a.db npx league-sync run`);
+  expect(writeAsTyped(NO_WORKER, { ...surroundings, columns: 120 })).not.toContain('\n');
 });

@@ -134,4 +134,8 @@ describe('a schedule', () => {
   ])('"%s" is rejected', (expression) => {
     expect(() => parseSchedule(expression, 'UTC')).toThrow(Error);
   });
+
+  it('in a sentence without the slip of the library', () => {
+    expect(() => parseSchedule('99 * * * *', 'UTC')).toThrow('99 is an invalid expression for minute');
+  });
 });

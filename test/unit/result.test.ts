@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toProblem } from '../../src/check/result.ts';
+import { toProblem, warn } from '../../src/check/result.ts';
 import { DatabaseError, SettingsError, StatusError } from '../../src/errors.ts';
 
 const OTHER = 'do something';
@@ -23,6 +23,14 @@ describe('an error', () => {
   it('has both parts in its message, before what the service says', () => {
     const error = new StatusError(false, 'Refused.', { fix: 'check it', quoted: ' It says: "No".' });
     expect(error.message).toBe('Refused; check it. It says: "No".');
+  });
+
+  it.each([
+    ['If one runs, league-sync check names the fix.', 'If one runs, the rest of this check names the fix.'],
+    ['Restart it. league-sync check tests the login.', 'Restart it. The rest of this check tests the login.'],
+    ['run league-sync sync', 'run league-sync sync'],
+  ])('whose fix is to run check ("%s") says in check what it is part of', (fix, told) => {
+    expect(warn('name', 'message', fix).fix).toBe(told);
   });
 
   it('that is unexpected is rethrown', () => {

@@ -10,7 +10,7 @@ import {
 } from '../../src/errors.ts';
 import type { Resource } from '../../src/service/backoff.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
-import { Session } from '../../src/service/session.ts';
+import { createSession } from '../../src/service/session.ts';
 import type { Token } from '../../src/service/token.ts';
 import { createTestClock } from '../support/clock.ts';
 import { rejectionOf } from '../support/unit-error.ts';
@@ -65,7 +65,7 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
       clockSkewMs: undefined,
     };
   };
-  const session = new Session({
+  const session = createSession({
     logIn,
     credentials: { read: () => ({ ...pair }) },
     clock,

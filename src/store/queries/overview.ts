@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { desc, eq, type SQL } from 'drizzle-orm';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { withReader } from '../connection.ts';
-import { assertSchemaCurrent, readMigrations } from '../migrate.ts';
+import { assertSchemaCurrent } from '../migrate.ts';
 import { logins, runs } from '../schema.ts';
 import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
 import { createIdentity } from '../tables/identity.ts';
@@ -89,9 +89,9 @@ export type Snapshot = {
 };
 
 /** Reads in one transaction. Throws a DatabaseError, for example if a newer program version wrote the database. */
-export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
+export function readSnapshot<T>(path: string, read: (snapshot: Snapshot) => T): T {
   return withReader(path, (client) => {
-    assertSchemaCurrent(client, readMigrations(migrations), path);
+    assertSchemaCurrent(client, path);
     const holds = createHoldRows(drizzle({ client }));
     const snapshot = {
       leagues: createLeagueRows(client),

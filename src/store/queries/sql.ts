@@ -66,12 +66,16 @@ function takeRows(rows: IterableIterator<QueryValue[]> | undefined): readonly Qu
   return taken;
 }
 
+const FIND_NAMES = '; SELECT * FROM about names the tables, SELECT * FROM data_dictionary their columns';
+
 function explain<T>(path: string, work: () => T): T {
   return explainErrors(path, () => {
     try {
       return work();
     } catch (error) {
-      throw isSqlError(error) ? new UsageError(`SQL error: ${error.message}`) : error;
+      if (!isSqlError(error)) throw error;
+      const hint = /^no such (?:table|column)/.test(error.message) ? FIND_NAMES : '';
+      throw new UsageError(`SQL error: ${error.message}${hint}`);
     }
   });
 }

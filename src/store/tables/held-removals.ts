@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
-import { type Clock, formatTimestamp } from '../../time/clock.ts';
-import { createRetryWhileBusy } from '../busy.ts';
-import { withReader, withSecondWriter } from '../connection.ts';
-import { assertSchemaCurrent, readMigrations } from '../migrate.ts';
+import { formatTimestamp } from '../../time/clock.ts';
+import { type BesideWorker, writeBesideWorker } from '../beside-worker.ts';
+import { withReader } from '../connection.ts';
+import { assertSchemaCurrent } from '../migrate.ts';
 import { heldRemovals, leagues } from '../schema.ts';
 import type { RunStamp } from './runs.ts';
 
@@ -55,30 +55,23 @@ export function selectHeldRemovals(client: Database.Database) {
 }
 
 /** Throws a DatabaseError, for example if a program version with a newer schema wrote the database. */
-export function readHeldRemovals(path: string, migrations: string): readonly HeldRemoval[] {
+export function readHeldRemovals(path: string): readonly HeldRemoval[] {
   return withReader(path, (client) => {
-    assertSchemaCurrent(client, readMigrations(migrations), path);
+    assertSchemaCurrent(client, path);
     return selectHeldRemovals(client);
   });
 }
 
-/** May run beside a worker. Resolves to how many `removals` were still held. Throws or rejects with a DatabaseError. */
-export function acceptRemovals(
-  path: string,
-  removals: readonly HeldRemoval[],
-  { migrations, clock, stop }: { readonly migrations: string; readonly clock: Clock; readonly stop: AbortSignal },
-): Promise<number> {
-  // Checks the file read-only first: a writable connection could apply a WAL to a file that is then refused.
-  readHeldRemovals(path, migrations);
+/** Resolves to how many `removals` were still held. Rejects with a DatabaseError. */
+export function acceptRemovals(path: string, removals: readonly HeldRemoval[], beside: BesideWorker): Promise<number> {
   const { league_id, first_run_id, accepted_at } = heldRemovals;
-  const accept = (client: Database.Database): number => {
+  return writeBesideWorker(path, beside, (client) => {
     const db = drizzle({ client });
-    const at = formatTimestamp(clock.now());
+    const at = formatTimestamp(beside.clock.now());
     const acceptOne = (held: HeldRemoval): number => {
       const isThis = and(eq(league_id, held.league_id), eq(first_run_id, held.first_run_id), isNull(accepted_at));
       return db.update(heldRemovals).set({ accepted_at: at }).where(isThis).run().changes;
     };
-    return client.transaction(() => removals.reduce((sum, held) => sum + acceptOne(held), 0)).immediate();
-  };
-  return createRetryWhileBusy(clock, stop)(() => withSecondWriter(path, accept));
+    return removals.reduce((sum, held) => sum + acceptOne(held), 0);
+  });
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { and, eq, ne, notInArray, or } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { attempt } from '../../attempt.ts';
 import { withSecondWriter } from '../connection.ts';
 import { readLockStatus } from '../lock.ts';
 import { outputs } from '../schema.ts';
@@ -74,9 +75,6 @@ export function recordMirror(path: string, label: string, change: (rows: OutputR
     rows.open('mirror', label, null, 'command');
     change(rows);
   };
-  try {
-    withSecondWriter(path, (client) => client.transaction(record).immediate(client));
-  } catch {
-    // Another user's file, or a locked one: the mirror is what the command is for.
-  }
+  // It may be another user's file, or a locked one: the mirror is what the command is for.
+  attempt(() => withSecondWriter(path, (client) => client.transaction(record).immediate(client)));
 }

@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
-import { type Clock, formatTimestamp } from '../../time/clock.ts';
-import { createRetryWhileBusy } from '../busy.ts';
-import { withReader, withSecondWriter } from '../connection.ts';
-import { assertSchemaCurrent, readMigrations } from '../migrate.ts';
+import { formatTimestamp } from '../../time/clock.ts';
+import { type BesideWorker, writeBesideWorker } from '../beside-worker.ts';
+import { withReader } from '../connection.ts';
 import type { runs } from '../schema.ts';
 
 /** Older requests are dropped: `league-sync poll` withdraws its request then, unless it was killed. */
@@ -22,30 +21,20 @@ export function createPollRequests(client: Database.Database) {
 /** `lastRunId` is the newest run before the request, so each later run fulfils the request. */
 export type PollRequest = { readonly id: number; readonly lastRunId: number };
 
-type RequestOptions = { readonly clock: Clock; readonly stop: AbortSignal };
-
-/** Asks the worker for a poll. Throws or rejects with a DatabaseError, as does `withdrawPoll`. */
-export function requestPoll(
-  path: string,
-  { migrations, clock, stop }: RequestOptions & { readonly migrations: string },
-): Promise<PollRequest> {
-  // Checks the file read-only first: a writable connection could apply a WAL to a file that is then refused.
-  withReader(path, (client) => assertSchemaCurrent(client, readMigrations(migrations), path));
-  const insert = (client: Database.Database): PollRequest => {
+/** Asks the worker for a poll. Rejects with a DatabaseError, as does `withdrawPoll`. */
+export function requestPoll(path: string, beside: BesideWorker): Promise<PollRequest> {
+  return writeBesideWorker(path, beside, (client) => {
     const lastRunId = client.prepare<[], number>('SELECT coalesce(max(id), 0) FROM runs').pluck().get() ?? 0;
-    const askedAt = formatTimestamp(clock.now());
+    const askedAt = formatTimestamp(beside.clock.now());
     const { lastInsertRowid } = client.prepare('INSERT INTO poll_requests (asked_at) VALUES (?)').run(askedAt);
     return { id: Number(lastInsertRowid), lastRunId };
-  };
-  const retryWhileBusy = createRetryWhileBusy(clock, stop);
-  return retryWhileBusy(() => withSecondWriter(path, (client) => client.transaction(insert).immediate(client)));
+  });
 }
 
 /** Resolves to whether the worker had not taken the request yet, and never will. */
-export function withdrawPoll(path: string, { id }: PollRequest, { clock, stop }: RequestOptions): Promise<boolean> {
-  const remove = (client: Database.Database): boolean =>
-    client.prepare('DELETE FROM poll_requests WHERE id = ?').run(id).changes > 0;
-  return createRetryWhileBusy(clock, stop)(() => withSecondWriter(path, remove));
+export function withdrawPoll(path: string, { id }: PollRequest, beside: BesideWorker): Promise<boolean> {
+  const sql = 'DELETE FROM poll_requests WHERE id = ?';
+  return writeBesideWorker(path, beside, (client) => client.prepare(sql).run(id).changes > 0);
 }
 
 const SELECT_PROGRESS = `SELECT EXISTS (SELECT 1 FROM poll_requests WHERE id = @id) AS isPending,

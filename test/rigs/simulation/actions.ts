@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { findPackage } from '../../../src/package.ts';
 import { acceptRemovals, readHeldRemovals } from '../../../src/store/tables/held-removals.ts';
 import { requestPoll } from '../../../src/store/tables/poll-requests.ts';
 import { moveDeliveries } from '../../../src/webhook/replay.ts';
@@ -97,8 +96,7 @@ export function createActions(stage: Stage, lives: Lives) {
 
 /** What an operator does, by the functions of the commands. */
 function createPerson({ clock, during, judge, note, random, setPassword }: Stage, lives: Lives) {
-  const { migrations } = findPackage();
-  const options = () => ({ migrations, clock, stop: new AbortController().signal });
+  const options = () => ({ clock, stop: new AbortController().signal });
   const isThere = (): boolean => existsSync(lives.path());
   const say = (text: string): void => {
     note(text);
@@ -117,7 +115,8 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
     acceptRemovals: async (): Promise<void> => {
       if (!isThere()) return;
       say('accept-removals');
-      const held = readHeldRemovals(lives.path(), migrations);
+      // A worker that was killed early has made no tables yet.
+      const held = (await during(Promise.resolve().then(() => readHeldRemovals(lives.path())))) ?? [];
       judge.accept(held.map(({ league_id }) => String(league_id)));
       await during(acceptRemovals(lives.path(), held, options()));
     },

@@ -1,0 +1,8 @@
+/** The value of `work`; undefined if it throws. For what may fail without harm; say at the call why that is so. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
