@@ -30,8 +30,9 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   };
   const readStored = createReader((read) => withOwnSnapshot(store.path, read), createFacetCounter());
+  const state = monitor.state();
   const times: Record<string, number> = {
-    'queries of /': await timeOf(async () => void readStored(clock.now())),
+    'queries of /': await timeOf(async () => void readStored(state)),
   };
   for (const [name, path] of Object.entries(pathsIn(store.path))) times[name] = await timeOf(() => ask(path));
   return times;

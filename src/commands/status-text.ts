@@ -1,7 +1,6 @@
-import type { Verdict } from '../observe/verdict.ts';
+import { OUTPUTS, outputCondition, type Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
-import type { OutputStatus } from '../store/queries/outputs.ts';
-import type { Overview } from '../store/queries/overview.ts';
+import type { OutputStatus, Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
 import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
 import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';
@@ -29,7 +28,7 @@ const MAX_HELD = 5;
 /** The most lines of the result of a run. */
 const MAX_LINES = 3;
 
-export function describeStatus(report: StatusReport, options: TextOptions): string {
+export function formatStatus(report: StatusReport, options: TextOptions): string {
   const record = formatRecord(rowsOf(report, options), options.terminal);
   const runs = report.last_runs.length > 0 ? [formatRuns(report, options)] : [];
   const { attention } = report;
@@ -130,25 +129,24 @@ function describeLogin({ last_login: login, attention }: StatusReport, options: 
   return ['last login', `${formatTime(login.at, options)}, ${outcome}${why}`, outcome === 'ok' ? 'plain' : 'bad'];
 }
 
-const OUTPUTS = {
-  webhook: { title: 'webhook', done: 'accepted' },
-  mirror: { title: 'mirror', done: 'written' },
-  copy: { title: 'published copy', done: 'made' },
-} as const;
-
 function describeOutput(output: OutputStatus, options: TextOptions): Row {
-  const { label, pending_changes: pending, failed_attempts: failures, last_error: error, done_at } = output;
+  const { label, pending_changes: pending, last_error: error, next_attempt_at: next, done_at } = output;
   const { title, done } = OUTPUTS[output.name];
   const lack = pending === null ? [] : [pending === 0 ? 'nothing pending' : `${plural(pending, 'change')} pending`];
   const say = (...parts: readonly string[]): string => `${label}: ${parts.join(', ')}`;
-  if (output.stopped_at !== null) return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];
-  if (failures > 0) {
-    const next = output.next_attempt_at;
-    const again = next === null ? [] : [`next attempt ${formatTime(next, options)}`];
-    return [title, say(...lack, `failed ${plural(failures, 'time')} (${error})`, ...again), 'warning'];
-  }
   const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${formatTime(done_at, options)}`;
-  return [title, say(...lack, last, ...(error === null ? [] : [error])), error === null ? 'plain' : 'warning'];
+  const failed = `failed ${plural(output.failed_attempts, 'time')} (${error})`;
+  const again = next === null ? [] : [`next attempt ${formatTime(next, options)}`];
+  switch (outputCondition(output)) {
+    case 'stopped':
+      return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];
+    case 'failing':
+      return [title, say(...lack, failed, ...again), 'warning'];
+    case 'noted':
+      return [title, say(...lack, last, `${error}`), 'warning'];
+    case 'well':
+      return [title, say(...lack, last)];
+  }
 }
 
 function formatTime(at: string, options: TextOptions): string {

@@ -97,7 +97,7 @@ function addStored(gauge: AddGauge): void {
   const leagues: Read = ({ freshness: counts }) => ({ live: counts?.live_leagues, removed: counts?.removed_leagues });
   const expiry: Read = ({ token }) => seconds(token?.expiresAt);
   const skew: Read = ({ clockSkewMs }) => seconds(clockSkewMs);
-  const walBytes: Read = ({ path }) => (path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0));
+  const walBytes: Read = ({ path }) => (path === undefined ? undefined : (bytesOf(`${path}-wal`) ?? 0));
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
   gauge('held_removals', 'Removals that are held, accepted ones included.', (state) => state.freshness?.held_removals);
   gauge(
@@ -122,7 +122,7 @@ function addStored(gauge: AddGauge): void {
   );
   gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", expiry);
   gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", skew);
-  gauge('database_bytes', 'Size of the database file, without its WAL.', ({ path }) => sizeOf(path));
+  gauge('database_bytes', 'Size of the database file, without its WAL.', ({ path }) => bytesOf(path));
   gauge('database_wal_bytes', 'Size of the write-ahead log (WAL).', walBytes);
 }
 
@@ -130,7 +130,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-function sizeOf(path: string | undefined): number | undefined {
+function bytesOf(path: string | undefined): number | undefined {
   if (path === undefined) return undefined;
   try {
     return statSync(path, { throwIfNoEntry: false })?.size;

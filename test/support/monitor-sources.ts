@@ -3,9 +3,7 @@ import type { WorkerEvent } from '../../src/events.ts';
 import { createMonitor, type MonitorSources } from '../../src/observe/monitor.ts';
 import { createStaleness } from '../../src/observe/staleness.ts';
 import type { Resource } from '../../src/service/backoff.ts';
-import type { Attention } from '../../src/store/queries/attention.ts';
-import type { OutputStatus } from '../../src/store/queries/outputs.ts';
-import type { Freshness } from '../../src/store/queries/overview.ts';
+import type { Attention, Freshness, OutputStatus } from '../../src/store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../../src/time/clock.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 

@@ -52,8 +52,11 @@ function renderMoment(time: number | string, nameOf: (at: number) => string): Ht
 
 function attributesOf(at: number): Html {
   const iso = formatTimestamp(at);
-  return html`datetime="${iso}" title="${iso.slice(0, 19).replace('T', ' ')} UTC"`;
+  return html`datetime="${iso}" title="${toSecond(iso)} UTC"`;
 }
+
+/** A timestamp as `2026-11-20 14:45:00`. */
+export const toSecond = (iso: string): string => iso.slice(0, 19).replace('T', ' ');
 
 /** Such as `Today`, `Yesterday`, `3 Nov`; with the year unless it is this one. All days are in UTC. */
 export function nameOfDay(at: number, now: number): string {
@@ -91,6 +94,27 @@ export function pathWith(path: string, values: Readonly<Record<string, string | 
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value) query.set(name, String(value));
   return query.size > 0 ? `${path}?${query}` : path;
+}
+
+/** Links to the pages before and after this one, and with `hasEnds` to the first and the last. */
+export function renderPager(
+  {
+    page,
+    last,
+    label = 'Pages',
+    hasEnds = false,
+  }: {
+    readonly page: number;
+    readonly last: number;
+    readonly label?: string;
+    readonly hasEnds?: boolean;
+  },
+  pathTo: (page: number) => string,
+): Html | '' {
+  if (last <= 1) return '';
+  const link = (to: number, words: string): Html | '' =>
+    to < 1 || to > last ? '' : html`<li><a href="${pathTo(to)}">${words}</a></li>`;
+  return html`<nav aria-label="${label}"><ul class="pages">${hasEnds && page > 2 ? link(1, '⇤ First') : ''}${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}${hasEnds && page < last - 1 ? link(last, 'Last ⇥') : ''}</ul></nav>`;
 }
 
 /** The name of a league as the queries of lists cut it. */

@@ -6,12 +6,12 @@ import { createFacetCounter, listLeagues, readLeague, SORTS } from '../../store/
 import type { Clock } from '../../time/clock.ts';
 import type { Monitor } from '../monitor.ts';
 import { type Handler, type Response, type Routes, textResponse } from '../server.ts';
-import { PAGE_SIZE as CHANGES_A_PAGE, readChangesPage, renderChanges, renderPollPage } from './changes.ts';
+import { CHANGES_A_PAGE, readChangesPage, renderChanges, renderPollPage } from './changes.ts';
 import { createReader, movedTo, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage, tabTitle } from './layout.ts';
 import { MAX_HISTORY, renderLeague } from './league.ts';
-import { type Choice, PAGE_SIZE, renderLeagues } from './leagues.ts';
+import { type Choice, LEAGUES_A_PAGE, renderLeagues } from './leagues.ts';
 
 /** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
 const MAX_SEARCH_LENGTH = 100;
@@ -54,7 +54,7 @@ export function createPages(monitor: Monitor, clock: Clock) {
       const moved = movedTo(query);
       if (moved !== undefined) return textResponse(`The list of leagues is at ${moved}\n`, 302, { Location: moved });
       const state = monitor.state();
-      const data = readHome(state.now);
+      const data = readHome(state);
       const info = { title: tabTitle(state), path: '', status: 'error' in data ? 503 : 200 };
       return renderPage(info, renderHome(state, data), state);
     }),
@@ -65,7 +65,7 @@ export function createPages(monitor: Monitor, clock: Clock) {
         choice,
         facets: countFacets(db),
         held: countHeld(db),
-        listing: listLeagues(db, choice, { sort: choice.sort, page, limit: PAGE_SIZE }),
+        listing: listLeagues(db, choice, { sort: choice.sort, page, limit: LEAGUES_A_PAGE }),
       }));
       return respond({ title: 'Leagues', path: 'leagues' }, renderLeagues(view, clock.now()));
     }),
