@@ -7,7 +7,6 @@ import { createMirrorOutput } from '../mirror/output.ts';
 import type { RunMirror } from '../mirror/process.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
 import { createMonitor, type Monitor } from '../observe/monitor.ts';
-import { createStaleness } from '../observe/staleness.ts';
 import { createFollower } from '../outputs/follow.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
@@ -67,8 +66,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 async function work(config: Config, options: WorkerOptions, onClosed: (result: CloseResult) => void): Promise<void> {
   const { log, signal, demo } = options;
   const events = createEvents(log);
-  const staleness = createStaleness(systemClock);
-  const monitor = createMonitor(config, systemClock, staleness);
+  const monitor = createMonitor(config, systemClock);
   // Opened first and therefore disposed last: its wait for a pending request must not delay closing the database.
   await using heartbeat = openHeartbeat(config, log);
   await using resources = await openWorker(config, {
@@ -86,29 +84,28 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     onClosed,
   });
   const { copy, deps, store, session } = resources;
-  staleness.open(store.read(store.freshness));
+  const queue = createQueue(resources, options);
+  monitor.open({ ...resources, running: () => queue.running() });
   const workerLog = createWorkerLog(log, systemClock, deps.scrub);
   const walWatch = createWalWatch(store, log);
-  const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, staleness.onEvent, monitor.onEvent, walWatch];
+  const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, monitor.onEvent, walWatch];
   events.subscribe(workerLog, ...watchers);
   const delivery = await openDelivery(
     {
       ...{ store, log, source: config.webhook, clock: deps.clock },
-      ...{ isStale: staleness.isStale, random: Math.random, emit: events.emit },
+      ...{ isStale: monitor.isStale, random: Math.random, emit: events.emit },
     },
     signal,
   );
   events.subscribe(delivery?.onEvent);
   const mirror = await openMirror(config, resources, options);
   events.subscribe(mirror?.onEvent);
-  const queue = createQueue(resources, options);
   const pollNow = (asker: string): void => {
     for (const waiting of [session, delivery, mirror]) waiting?.retryNow();
     if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
   };
   options.onPollNow(() => pollNow('SIGHUP'));
   const takeRequests = createRequestWatch(store, log, () => pollNow('league-sync poll'));
-  monitor.open({ ...resources, running: () => queue.running() });
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
   for (const { kind } of jobs) pollAtStart(kind, config, resources, queue, log);
