@@ -28,38 +28,27 @@ const MAX_HELD = 5;
 /** The most lines of the result of a run. */
 const MAX_LINES = 3;
 
-export function formatStatus(report: StatusReport, options: TextOptions): string {
-  const record = formatRecord(rowsOf(report, options), options.terminal);
-  const runs = report.last_runs.length > 0 ? [formatRuns(report, options)] : [];
-  const { attention } = report;
-  const found = attention.length > 0 ? [describeAttention(attention, options.terminal ?? PLAIN)] : [];
-  return [describeVerdict(report, options.terminal ?? PLAIN), ...found, record, ...runs].join('\n\n');
-}
-
 const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad: 'bad' } as const;
 const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync run`;
-
-function describeVerdict(report: StatusReport, { columns, paint }: Terminal): string {
-  const noWorker = report.worker.state === 'none' ? hangingIndent('  ', NO_WORKER, columns) : [];
-  return [
-    ...hangingIndent('● ', headlineOf(report), columns).map((line) => paint(VERDICT_TONES[report.state], line)),
-    ...noWorker.map((line) => paint('warning', line)),
-  ].join('\n');
-}
-
-/** Each row of `attention`: what is the matter and, indented, what to do about it. */
-function describeAttention(attention: StatusReport['attention'], { columns, paint }: Terminal): string {
-  return attention
-    .flatMap(({ what, summary, what_to_do }) => [
-      ...hangingIndent('! ', escapeControls(summary), columns).map((line) =>
-        paint(BAD.has(what) ? 'bad' : 'warning', line),
-      ),
-      ...hangingIndent('  → ', escapeControls(what_to_do), columns),
-    ])
-    .join('\n');
-}
-
+/** The rows of `attention` that make the worker unready. */
 const BAD = new Set<string>(['stale', 'credentials-refused']);
+
+export function formatStatus(report: StatusReport, options: TextOptions): string {
+  const { columns, paint } = options.terminal ?? PLAIN;
+  const item = (lead: string, text: string, tone: Tone): readonly string[] =>
+    hangingIndent(lead, text, columns).map((line) => paint(tone, line));
+  const verdict = [
+    ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
+    ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
+  ];
+  const attention = report.attention.flatMap(({ what, summary, what_to_do }) => [
+    ...item('! ', escapeControls(summary), BAD.has(what) ? 'bad' : 'warning'),
+    ...item('  → ', escapeControls(what_to_do), 'plain'),
+  ]);
+  const record = formatRecord(rowsOf(report, options), options.terminal);
+  const runs = report.last_runs.length > 0 ? formatRuns(report, options) : '';
+  return [verdict.join('\n'), attention.join('\n'), record, runs].filter((part) => part !== '').join('\n\n');
+}
 
 /** Such as `up to date · 124 leagues · synced 9 s ago`. Wraps only in the first part and before each `·`. */
 function headlineOf({ headline, reasons, freshness }: StatusReport): string {

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import {
   type ChangedPoll,
   type FieldChange,
-  hasPolls,
+  findPoll,
   KINDS,
   type Kind,
   type PollFilter,
@@ -43,7 +43,7 @@ export function readChangesPage(db: Database, filter: PollFilter): ChangesPage {
   const views = readViews(db, filter, { maxChanges: CHANGES_A_PAGE, foldAbove: FOLD_ABOVE });
   const [newest, oldest] = [views[0]?.poll.id, views.at(-1)?.poll.id];
   const { day, kind } = filter;
-  const isAny = (beyond: PollFilter): boolean => hasPolls(db, { day, kind, ...beyond });
+  const isAny = (beyond: PollFilter): boolean => findPoll(db, { day, kind, ...beyond }) !== undefined;
   return {
     views,
     hasOlder: oldest !== undefined && isAny({ olderThan: oldest }),

@@ -24,30 +24,29 @@ export function countOf(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/** Renders a timestamp (ms or ISO 8601) relative to `now`. The tooltip, and paper, show the timestamp itself. */
-export function relativeTime(time: number | string, now: number, form: AgeForm = 'ago'): Html {
-  const at = typeof time === 'number' ? time : Date.parse(time);
-  return html`<time ${attributesOf(at)} data-age="${form}">${formatRelative(form, at, now)}</time>`;
+/** In ms, or ISO 8601. */
+type Time = number | string;
+
+const toMs = (time: Time): number => (typeof time === 'number' ? time : Date.parse(time));
+
+/** Renders a timestamp relative to `now`. The tooltip, and paper, show the timestamp itself. */
+export function relativeTime(time: Time, now: number, form: AgeForm = 'ago'): Html {
+  return html`<time ${attributesOf(toMs(time))} data-age="${form}">${formatRelative(form, toMs(time), now)}</time>`;
 }
 
 /** Renders a timestamp as `Today 14:45`, `Yesterday 14:45`, `3 Nov 14:45` or `3 Nov 2025 14:45`. */
-export function moment(time: number | string, now: number): Html {
-  return renderMoment(time, (at) => nameOfDay(at, now));
+export function moment(time: Time, now: number): Html {
+  return timeOnly(time, `${nameOfDay(toMs(time), now)} `);
 }
 
 /** The same within a sentence: `today 14:45`. */
-export function momentInText(time: number | string, now: number): Html {
-  return renderMoment(time, (at) => nameOfDay(at, now).replace(/^[TY]/, (letter) => letter.toLowerCase()));
+export function momentInText(time: Time, now: number): Html {
+  return timeOnly(time, `${nameOfDay(toMs(time), now).replace(/^[TY]/, (letter) => letter.toLowerCase())} `);
 }
 
-/** The time of a day that has been named already. */
-export function timeOnly(time: number): Html {
-  return renderMoment(time, () => '');
-}
-
-function renderMoment(time: number | string, nameOf: (at: number) => string): Html {
-  const at = typeof time === 'number' ? time : Date.parse(time);
-  return html`<time ${attributesOf(at)}>${`${nameOf(at)} ${formatTimestamp(at).slice(11, 16)}`.trim()}</time>`;
+/** The time of a day that has been named already, or after its name. */
+export function timeOnly(time: Time, day = ''): Html {
+  return html`<time ${attributesOf(toMs(time))}>${day}${formatTimestamp(toMs(time)).slice(11, 16)}</time>`;
 }
 
 function attributesOf(at: number): Html {

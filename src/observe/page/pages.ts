@@ -39,7 +39,7 @@ export function createPages(monitor: Monitor, clock: Clock) {
     };
   const respondWithPoll = (id: number, kind: Kind, wanted: number): Response => {
     const { poll, page, changes } = read((db) => {
-      const found = findPoll(db, id);
+      const found = findPoll(db, { id });
       const page = Math.min(wanted, Math.max(1, Math.ceil((found?.[kind] ?? 0) / CHANGES_A_PAGE)));
       const limits = { limit: CHANGES_A_PAGE, offset: (page - 1) * CHANGES_A_PAGE };
       const changes = found === undefined ? [] : readChanges(db, { at: found.at, kinds: [kind] }, limits);

@@ -13,16 +13,19 @@ const HEIGHT = 120;
 const TOP = 12;
 const FLOOR = 72;
 const OUTCOMES_FLOOR = 100;
-/** The outcomes differ in height and filling, so that people who see no colours can tell them apart. */
-const HEIGHTS: Readonly<Record<RunSummary['outcome'], number>> = {
-  unchanged: 6,
-  running: 6,
-  changed: 12,
-  held: 18,
-  failed: 18,
-  interrupted: 18,
-};
 const TALLEST = 18;
+
+type Outcome = RunSummary['outcome'];
+
+/** The outcomes differ in height and filling, so that people who see no colours can tell them apart. */
+const OUTCOMES: Readonly<Record<Outcome, { readonly height: number; readonly name: string }>> = {
+  unchanged: { height: 6, name: 'nothing new' },
+  changed: { height: 12, name: 'changes' },
+  held: { height: TALLEST, name: 'held' },
+  failed: { height: TALLEST, name: 'failed' },
+  interrupted: { height: TALLEST, name: 'interrupted' },
+  running: { height: 6, name: 'running' },
+};
 const MIN_TOOK = 1.5;
 const MAX_TICKS = 9;
 /** How many polls the schedule names in the time that the chart shows. */
@@ -34,11 +37,6 @@ const LISTED_POLLS = 30;
 /** Of fewer polls, 5 % is less than one. */
 const MIN_FOR_95 = 20;
 
-const OUTCOMES: readonly RunSummary['outcome'][] = ['unchanged', 'changed', 'held', 'failed', 'interrupted', 'running'];
-const NAMES: Readonly<Partial<Record<RunSummary['outcome'], string>>> = {
-  unchanged: 'nothing new',
-  changed: 'changes',
-};
 const PATTERN = html`<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="failed" width="5" height="5"/><line class="hatch" y2="5"/></pattern></defs>`;
 
 /** How failed polls are filled, and time in which the data was not fresh. */
@@ -103,7 +101,7 @@ function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
   const isOver = ms > longest;
   const took =
     outcome === 'failed' || outcome === 'running' ? 0 : Math.max(MIN_TOOK, (FLOOR - TOP) * Math.min(1, ms / longest));
-  const height = HEIGHTS[outcome];
+  const { height } = OUTCOMES[outcome];
   const left = x.toFixed(1);
   const box = (y: number, high: number) =>
     html`x="${left}" y="${y.toFixed(1)}" width="${width.toFixed(1)}" height="${high.toFixed(1)}"`;
@@ -115,14 +113,14 @@ function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
 }
 
 function renderKey(polls: readonly RunSummary[]): Html {
-  const shown = OUTCOMES.filter((outcome) => polls.some((poll) => poll.outcome === outcome));
-  return html`<ul class="key end">${shown.map((outcome) => {
-    const height = HEIGHTS[outcome];
-    return html`<li><svg width="9" height="${TALLEST}" aria-hidden="true"><rect ${fillOf(outcome)} y="${TALLEST - height}" width="9" height="${height}" rx="1.5"/></svg>${NAMES[outcome] ?? outcome}</li>`;
-  })}</ul>`;
+  const shown = Object.entries(OUTCOMES).filter(([outcome]) => polls.some((poll) => poll.outcome === outcome));
+  return html`<ul class="key end">${shown.map(
+    ([outcome, { height, name }]) =>
+      html`<li><svg width="9" height="${TALLEST}" aria-hidden="true"><rect ${fillOf(outcome)} y="${TALLEST - height}" width="9" height="${height}" rx="1.5"/></svg>${name}</li>`,
+  )}</ul>`;
 }
 
-function fillOf(outcome: RunSummary['outcome']): Html {
+function fillOf(outcome: string): Html {
   return outcome === 'failed' ? HATCHED : html`class="${outcome}"`;
 }
 

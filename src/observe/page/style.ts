@@ -85,7 +85,7 @@ dl.rows small { display: block; font-size: .88em; font-weight: 400; color: var(-
 #notices { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; align-items: start; } #notices section { margin: 0; }
 #notices p { margin: .3rem 0; font-size: .92rem; } #notices h3 { margin-top: .6rem; } #notices li + li { margin-top: .15rem; } #notices .chips li { margin: 0; }
 main.dim > :not(#lost) { filter: grayscale(1); --card: var(--ground); --text: var(--muted); --link: var(--muted); --good-text: var(--muted); --warn-text: var(--muted); --bad-text: var(--muted); color: var(--text); } main.dim > #state { display: none; }
-/* Charts and the cards with numbers. Shapes differ as well as colours: see HEIGHTS in poll-chart.ts. */
+/* Charts and the cards with numbers. Shapes differ as well as colours: see OUTCOMES in poll-chart.ts. */
 svg { display: block; } .chart { width: 100%; height: auto; }
 .scroll { overflow-x: auto; direction: rtl; } .scroll svg { direction: ltr; }
 .chart text { fill: var(--muted); font-size: 11px; } .chart .to-end { text-anchor: end; } .chart .middle { text-anchor: middle; }

@@ -18,6 +18,7 @@ export type FieldChange = { readonly field: string; readonly old: string | null;
 export type ChangedPoll = { readonly id: number; readonly at: string } & Readonly<Record<Kind, number>>;
 
 export type PollFilter = {
+  readonly id?: number;
   /** A day in UTC, `YYYY-MM-DD`. */
   readonly day?: string | undefined;
   /** Selects polls with changes of this kind. */
@@ -35,9 +36,10 @@ const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [`'$
 
 /** The polls that match, newest first; with `newerThan`, the next ones after that poll. */
 function* iteratePolls(db: Database.Database, filter: PollFilter): Generator<ChangedPoll> {
-  const { day, kind, olderThan, newerThan } = filter;
+  const { id, day, kind, olderThan, newerThan } = filter;
   const at = '(SELECT finished_at FROM runs WHERE id = ';
   const where = [
+    id && 'id = @id',
     // `T~` sorts after every time of the day, since a tilde sorts after all digits.
     day && "finished_at >= @day AND finished_at < @day || 'T~'",
     kind && `${kind} > 0`,
@@ -65,15 +67,10 @@ export function readPolls(
   return filter.newerThan === undefined ? polls : polls.reverse();
 }
 
-/** Whether any poll matches. */
-export function hasPolls(db: Database.Database, filter: PollFilter): boolean {
-  for (const _ of iteratePolls(db, filter)) return true;
-  return false;
-}
-
-export function findPoll(db: Database.Database, id: number): ChangedPoll | undefined {
-  const sql = `SELECT id, finished_at AS at, added, changed, removed, restored ${CHANGED_POLLS} AND id = ?`;
-  return db.prepare<[number], ChangedPoll>(sql).get(id);
+/** The first poll that matches. */
+export function findPoll(db: Database.Database, filter: PollFilter): ChangedPoll | undefined {
+  for (const poll of iteratePolls(db, filter)) return poll;
+  return undefined;
 }
 
 type ChangeFilter = { readonly at: string; readonly kinds: readonly Kind[] } | { readonly leagueId: string };
@@ -105,7 +102,7 @@ export function readChanges(
 }
 
 /** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
-export type DayCounts = { readonly day: string } & Readonly<Record<FeedEntry['kind'], number>>;
+export type DayCounts = { readonly day: string } & Readonly<Record<Kind, number>>;
 
 /**
  * Counts the changes of each day since a timestamp, oldest day first. Sums up `runs`, since the feed may have millions

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 90;
 const MAX_OUTAGES = 3;
 
-/** From 0 to 1; undefined if nothing is known of the time. */
+/** The share of a time in which the data was fresh, from 0 to 1; undefined if nothing is known of the time. */
 export type Share = number | undefined;
 
 /** A time in which polls failed, the data was stale, or both. Timestamps are in ms. */
@@ -20,14 +20,7 @@ export type Outage = {
   readonly staleMs: number;
 };
 
-export type FreshTime = {
-  /** The share of each day (UTC) in which the data was fresh, oldest first; the last is today, up to now. */
-  readonly days: readonly { readonly startsAt: number; readonly share: Share }[];
-  /** The share of the last 24 hours, 7 days and 90 days, and of how much (ms) of that time anything is known. */
-  readonly shares: readonly { readonly name: string; readonly share: Share; readonly knownMs: number }[];
-  /** The last outages, newest first. */
-  readonly outages: readonly Outage[];
-};
+export type FreshTime = NonNullable<ReturnType<ReturnType<typeof createCounter>>>;
 
 type Run = readonly [
   id: number,
@@ -79,9 +72,9 @@ export function createFreshTime(read: Read) {
 type Read = <T>(work: (db: Database.Database) => T) => T;
 
 /** A call of the function reads at most `maxRows` runs; its result is undefined until all have been read. */
-export function createCounter(maxRows = MAX_ROWS): (db: Database.Database, now: number) => FreshTime | undefined {
+export function createCounter(maxRows = MAX_ROWS) {
   const timeline = createTimeline();
-  return (db, now) => {
+  return (db: Database.Database, now: number) => {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const since = today - (DAYS - 1) * DAY_MS;
     timeline.startAfter(() => db.prepare<[string], number>(LAST_BEFORE).pluck().get(new Date(since).toISOString()));
@@ -90,15 +83,18 @@ export function createCounter(maxRows = MAX_ROWS): (db: Database.Database, now: 
     const { spans, outages } = timeline.read(since, now);
     const share = (from: number, to: number) => shareOf(spans, from, to);
     return {
+      /** Each day (UTC), oldest first; the last is today, up to now. */
       days: Array.from({ length: DAYS }, (_, index) => {
         const startsAt = since + index * DAY_MS;
         return { startsAt, share: share(startsAt, startsAt + DAY_MS).share };
       }),
+      /** With how much (ms) of the time anything is known of. */
       shares: [
         { name: '24 h', ...share(now - DAY_MS, now) },
         { name: '7 d', ...share(now - 7 * DAY_MS, now) },
         { name: '90 d', ...share(since, now) },
       ],
+      /** The last ones, newest first. */
       outages,
     };
   };

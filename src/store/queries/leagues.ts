@@ -109,23 +109,21 @@ function countFacets(db: Database.Database) {
   };
 }
 
-export type LeagueDetails = Pick<League, 'first_seen_at' | 'changed_at' | 'removed_at'> & {
-  readonly name: string;
-  readonly held_since: string | null;
-  /** The fields of the interface and `extra`, as text; flags are `true` or `false`. */
-  readonly fields: readonly { readonly name: string; readonly value: Truncated }[];
-};
+export type LeagueDetails = NonNullable<ReturnType<typeof readLeague>>;
+
+type LeagueTimes = Pick<League, 'first_seen_at' | 'changed_at' | 'removed_at'> & { readonly held_since: string | null };
 
 /** `text`: the first 2,000 characters of a value; null for NULL. `length`: the total number of characters. */
 type Truncated = { readonly text: string | null; readonly length: number };
 
 const MAX_READ_CHARS = 2_000;
 
-export function readLeague(db: Database.Database, leagueId: string): LeagueDetails | undefined {
+/** `fields` are those of the interface and `extra`, as text; flags are `true` or `false`. */
+export function readLeague(db: Database.Database, leagueId: string) {
   const sql = `SELECT substr(league_name, 1, ${MAX_READ_CHARS}) AS name, first_seen_at, changed_at, removed_at,
       (SELECT held_since FROM held_removals WHERE held_removals.league_id = leagues.league_id) AS held_since
     FROM leagues WHERE league_id = ?`;
-  const row = db.prepare<[string], Omit<LeagueDetails, 'fields'>>(sql).get(leagueId);
+  const row = db.prepare<[string], LeagueTimes & { readonly name: string }>(sql).get(leagueId);
   if (row === undefined) return undefined;
   const readField = (column: string, type: string): Truncated => {
     const text = type === 'flag' ? `iif(${column}, 'true', 'false')` : `CAST(${column} AS TEXT)`;

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { membersJson } from '../../league/league-json.ts';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
-import { type PageLimits, takePage } from './page.ts';
+import { type BatchLimits, takeBatch } from './batch.ts';
 
 export type ListedFilter = {
   /** Selects leagues with a higher `league_id`. */
@@ -19,7 +19,7 @@ const COLUMNS = [...LEAGUE_MEMBERS.map(({ name }) => name), 'first_seen_at', 'ch
 const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [name] : []));
 
 /** The listed leagues that match, by `league_id`: whole leagues as in the feed, with two timestamps, as JSON objects. */
-export function readListed(db: Database.Database, filter: ListedFilter, limits: PageLimits) {
+export function readListed(db: Database.Database, filter: ListedFilter, limits: BatchLimits) {
   const { status, sport } = filter;
   const sql = `SELECT ${COLUMNS.join(', ')} FROM leagues
     WHERE removed_at IS NULL AND league_id > @after
@@ -29,7 +29,7 @@ export function readListed(db: Database.Database, filter: ListedFilter, limits: 
     .prepare<[object], Row>(sql)
     .safeIntegers(true)
     .iterate({ ...filter, most: limits.limit + 1 });
-  const { rows: leagues, more } = takePage(formatLeagues(found), limits, ({ json }) => json.length);
+  const { rows: leagues, more } = takeBatch(formatLeagues(found), limits, ({ json }) => json.length);
   return { leagues, more };
 }
 
