@@ -23,7 +23,7 @@ export type Times = Readonly<Record<string, number>>;
 export async function timePages(store: Store, clock: HandClock): Promise<Times> {
   const monitor = createTestMonitor(clock);
   monitor.open({ ...makeMonitorSources(), store });
-  const { handle } = createApp(monitor, clock, pino({ level: 'silent' }));
+  const { handle } = createApp(monitor, pino({ level: 'silent' }));
   const ask = async (path: string): Promise<void> => {
     const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1');
     const { status } = await handle({ method: 'GET', path: pathname, query, isHostAllowed: true });

@@ -1,6 +1,6 @@
 import { DatabaseError } from '../errors.ts';
 import { changeJson, lastSeq, readBatch } from '../store/queries/feed.ts';
-import { readListed } from '../store/queries/listed-leagues.ts';
+import { readListed } from '../store/queries/leagues.ts';
 import type { Monitor } from './monitor.ts';
 import { type Handler, jsonResponse, jsonTextResponse, type Response, type Routes } from './server.ts';
 

@@ -74,6 +74,7 @@ function addPolls(gauge: AddGauge, { settings, version }: State): void {
     leagues: seconds(success?.at),
     profile: seconds(profileAt),
   });
+  const failures: Read = ({ consecutiveFailures }) => consecutiveFailures;
   const nextRuns = () => ({
     leagues: seconds(schedule.nextTime()),
     profile: profile === 'off' ? undefined : seconds(profile.nextTime()),
@@ -86,25 +87,22 @@ function addPolls(gauge: AddGauge, { settings, version }: State): void {
   gauge('last_success_timestamp_seconds', 'When the last good poll ended; absent if none did.', successes, 'kind');
   gauge('next_slot_timestamp_seconds', 'When the next scheduled run is due.', nextRuns, 'kind');
   gauge('not_ready', 'Whether this reason keeps the worker from being ready (1) or not (0).', reasons, 'reason');
-  gauge(
-    'consecutive_failures',
-    'Polls of the leagues that failed since the last good one.',
-    (state) => state.consecutiveFailures,
-  );
+  gauge('consecutive_failures', 'Polls of the leagues that failed since the last good one.', failures);
 }
 
 function addStored(gauge: AddGauge): void {
   const leagues: Read = ({ freshness: counts }) => ({ live: counts?.live_leagues, removed: counts?.removed_leagues });
+  const rejected: Read = ({ freshness }) => freshness?.open_rejections;
   const expiry: Read = ({ token }) => seconds(token?.expiresAt);
   const skew: Read = ({ clockSkewMs }) => seconds(clockSkewMs);
   const walBytes: Read = ({ path }) => (path === undefined ? undefined : (bytesOf(`${path}-wal`) ?? 0));
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
-  gauge('held_removals', 'Removals that are held, accepted ones included.', (state) => state.freshness?.held_removals);
   gauge(
-    'rejected_leagues',
-    'Different list elements that cannot be stored.',
-    (state) => state.freshness?.open_rejections,
+    'held_removals',
+    'Removals that are held, accepted ones included.',
+    ({ freshness }) => freshness?.held_removals,
   );
+  gauge('rejected_leagues', 'Different list elements that cannot be stored.', rejected);
   const output = ({ outputs }: State, name: OutputName) => outputs.find((found) => found.name === name);
   const pending: Read = (state) => output(state, 'webhook')?.pending_changes ?? 0;
   gauge('webhook_pending_changes', 'Changes that the receiver of the webhook has not accepted yet.', pending);

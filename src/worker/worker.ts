@@ -159,7 +159,7 @@ async function openStatusServer({ listen, allowedHosts }: Config, monitor: Monit
     import('../observe/server.ts'),
     import('../observe/routes.ts'),
   ]);
-  const app = createApp(monitor, systemClock, log);
+  const app = createApp(monitor, log);
   events.subscribe(app.onEvent);
   const server = await startServer(listen, app.handle, { allowedHosts });
   log.info({ url: server.url }, `status page, probes, metrics: ${server.url}`);

@@ -33,13 +33,9 @@ const MAX_FIELDS = 6;
 /** How many leagues such a line names. */
 const EXAMPLES = 3;
 
-export type ChangesPage = {
-  readonly views: readonly PollView[];
-  readonly hasOlder: boolean;
-  readonly hasNewer: boolean;
-};
+type ChangesPage = ReturnType<typeof readChangesPage>;
 
-export function readChangesPage(db: Database, filter: PollFilter): ChangesPage {
+export function readChangesPage(db: Database, filter: PollFilter) {
   const views = readViews(db, filter, { maxChanges: CHANGES_A_PAGE, foldAbove: FOLD_ABOVE });
   const [newest, oldest] = [views[0]?.poll.id, views.at(-1)?.poll.id];
   const { day, kind } = filter;
