@@ -84,7 +84,10 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
     }
     const failure = session?.failure();
     const rows = stored ?? NOTHING_STORED;
-    const last = success && { at: success.at, ageMs: ageOf(success, clock) };
+    const last = success && {
+      at: success.at,
+      ageMs: Math.max(clock.now() - success.at, clock.monotonic() - success.monotonicAt),
+    };
     const never = failures === 0 ? 'loading' : 'never';
     const staleness: HealthInput['staleness'] = last === undefined ? never : isStale() ? last : undefined;
     const input = { ...rows, staleness, refused: findRefusal(failure, lastFailure) };
@@ -141,10 +144,6 @@ function readSuccess(finishedAt: string, staleAtText: string | null, clock: Cloc
   return { at, staleAt, monotonicAt: monotonic - Math.max(0, now - at), monotonicStaleAt: monotonic + leftMs };
 }
 
-function ageOf({ at, monotonicAt }: Success, clock: Clock): number {
-  return Math.max(clock.now() - at, clock.monotonic() - monotonicAt);
-}
-
 type Stored = ReturnType<typeof readStored>;
 
 const NOTHING_STORED = { freshness: undefined, attention: [], outputs: [] } as const;
@@ -155,8 +154,8 @@ function readStored({ read, freshness, attention, outputStatus }: Store) {
 
 /** `writeError` reports locked, deleted and replaced files. Other database errors count until the next poll ends. */
 function findFault({ writeError }: Store, lastFailure: RunError | undefined): HealthInput['databaseFault'] {
-  const isStanding = lastFailure instanceof DatabaseError && !lastFailure.busy && !lastFailure.gone;
-  return writeError() ?? (isStanding ? lastFailure : undefined);
+  const lastDatabaseFault = lastFailure instanceof DatabaseError ? lastFailure : undefined;
+  return writeError() ?? (lastDatabaseFault?.busy || lastDatabaseFault?.gone ? undefined : lastDatabaseFault);
 }
 
 /** Ignores a forbidden profile, and ignores an unreadable secret file until a poll fails because of it. */

@@ -101,13 +101,11 @@ const WARNINGS: Readonly<Partial<Record<string, (count: number) => string>>> = {
 };
 
 /** How people call each output, what it does, and what its row of `attention` means. */
-export const OUTPUTS: Readonly<
-  Record<OutputName, { readonly title: string; readonly done: string; readonly warning: string }>
-> = {
+export const OUTPUTS = {
   webhook: { title: 'webhook', done: 'accepted', warning: 'the webhook accepts nothing' },
   mirror: { title: 'mirror', done: 'written', warning: 'the mirror is out of date' },
   copy: { title: 'published copy', done: 'made', warning: 'the published copy is out of date' },
-};
+} as const satisfies Readonly<Record<OutputName, object>>;
 
 export const isOutput = (what: string): what is OutputName => Object.hasOwn(OUTPUTS, what);
 

@@ -1,17 +1,16 @@
 import { html } from 'hono/html';
 import {
   type ChangedPoll,
+  type ChangesPage,
   type FieldChange,
-  findPoll,
   KINDS,
   type Kind,
   type PollFilter,
+  type PollPage,
+  type PollView,
   type RecentChange,
-  readChanges,
-  readPolls,
 } from '../../store/queries/changed-polls.ts';
 import { significantFields } from '../../store/queries/feed.ts';
-import type { Read } from '../monitor.ts';
 import {
   bdi,
   count,
@@ -24,48 +23,8 @@ import {
   renderPager,
 } from './html.ts';
 
-type Database = Parameters<Parameters<Read>[0]>[0];
-
-export const CHANGES_A_PAGE = 100;
-/** If a poll has more changes of one kind than this, they are shown as one line. */
-const FOLD_ABOVE = 20;
+export const CHANGES_A_PAGE = { maxChanges: 100, foldAbove: 20 };
 const MAX_FIELDS = 6;
-/** How many leagues such a line names. */
-const EXAMPLES = 3;
-
-type ChangesPage = ReturnType<typeof readChangesPage>;
-
-export function readChangesPage(db: Database, filter: PollFilter) {
-  const views = readViews(db, filter, { maxChanges: CHANGES_A_PAGE, foldAbove: FOLD_ABOVE });
-  const [newest, oldest] = [views[0]?.poll.id, views.at(-1)?.poll.id];
-  const { day, kind } = filter;
-  const isAny = (beyond: PollFilter): boolean => findPoll(db, { day, kind, ...beyond }) !== undefined;
-  return {
-    views,
-    hasOlder: oldest !== undefined && isAny({ olderThan: oldest }),
-    hasNewer: newest !== undefined && isAny({ newerThan: newest }),
-  };
-}
-
-/** Polls with their changes, except for kinds of which a poll has more than `foldAbove`. */
-export function readViews(
-  db: Database,
-  filter: PollFilter,
-  limits: { readonly maxChanges: number; readonly foldAbove: number },
-): readonly PollView[] {
-  return readPolls(db, filter, limits).map((poll): PollView => {
-    const kinds = filter.kind ? [filter.kind] : KINDS.filter((kind) => poll[kind] > 0);
-    const folded = kinds.filter((kind) => poll[kind] > limits.foldAbove);
-    const open = kinds.filter((kind) => !folded.includes(kind));
-    const read = (wanted: readonly Kind[], limit: number) => readChanges(db, { at: poll.at, kinds: wanted }, { limit });
-    const limit = open.reduce((sum, kind) => sum + poll[kind], 0);
-    return {
-      poll,
-      folded: folded.map((kind) => ({ kind, examples: read([kind], EXAMPLES) })),
-      changes: limit === 0 ? [] : read(open, limit),
-    };
-  });
-}
 
 export function renderChanges(filter: PollFilter, { views, hasOlder, hasNewer }: ChangesPage, now: number): Html {
   const { day, kind } = filter;
@@ -89,27 +48,11 @@ function renderKinds(day: string | undefined, chosen: Kind | undefined): Html {
 }
 
 /** One kind of changes of one poll, a page at a time. */
-export function renderPollPage(
-  poll: ChangedPoll,
-  kind: Kind,
-  { page, changes }: { readonly page: number; readonly changes: readonly RecentChange[] },
-  now: number,
-): Html {
-  const last = Math.ceil(poll[kind] / CHANGES_A_PAGE);
+export function renderPollPage({ poll, kind, page, last, changes }: PollPage, now: number): Html {
   return html`<section aria-labelledby="changes-title" data-part="changes"><div class="top"><h1 id="changes-title">${count(poll[kind])} ${kind}</h1>
 <p class="muted">by the poll of ${momentInText(poll.at, now)}</p><p class="end plain"><a href="changes">All changes</a></p></div>
 <ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS))}</ol>${renderPager({ page, last }, (to) => pathToPoll(poll.id, kind, to))}</section>`;
 }
-
-/** A poll with those of its changes that are shown; each kind in `folded` is one line. */
-export type PollView = {
-  readonly poll: ChangedPoll;
-  readonly changes: readonly RecentChange[];
-  readonly folded: readonly Fold[];
-};
-
-/** `examples` are the first of the changes. */
-type Fold = { readonly kind: Kind; readonly examples: readonly RecentChange[] };
 
 const SIGNS: Readonly<Record<Kind, string>> = { added: '+', changed: '~', removed: '−', restored: '↺' };
 
@@ -126,7 +69,7 @@ export function renderChangedPolls(views: readonly PollView[], now: number, maxF
   })}`;
 }
 
-function renderFold(poll: ChangedPoll, { kind, examples }: Fold): Html {
+function renderFold(poll: ChangedPoll, { kind, examples }: PollView['folded'][number]): Html {
   const names = examples.map(({ league_id, league_name }) => html`${linkToLeague(league_id, league_name)}, `);
   const rest = `${count(poll[kind] - examples.length)} more`;
   return html`<li class="is-${kind}">${renderSign(kind)}<p class="who plain">${count(poll[kind])} ${kind}: ${names}<a href="${pathToPoll(poll.id, kind)}">${rest}</a></p></li>`;

@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import { toRunError } from '../../errors.ts';
 import type { SessionFailure } from '../../service/backoff.ts';
-import { readDays } from '../../store/queries/changed-polls.ts';
+import { readDays, readViews } from '../../store/queries/changed-polls.ts';
 import { createFreshTime } from '../../store/queries/fresh-time.ts';
 import { readIssues } from '../../store/queries/issues.ts';
 import type { createFacetCounter, Facet, Facets } from '../../store/queries/leagues.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
 import type { Read, State } from '../monitor.ts';
 import { outputCondition } from '../verdict.ts';
-import { readViews, renderChangedPolls } from './changes.ts';
+import { renderChangedPolls } from './changes.ts';
 import { renderFreshDays } from './fresh-strip.ts';
 import { bdi, count, countOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { DatabaseError } from '../../errors.ts';
-import { findPoll, KINDS, type Kind, readChanges } from '../../store/queries/changed-polls.ts';
+import { KINDS, type Kind, readChanges, readChangesPage, readPollPage } from '../../store/queries/changed-polls.ts';
 import { countHeld } from '../../store/queries/issues.ts';
 import { createFacetCounter, listLeagues, readLeague, SORTS } from '../../store/queries/leagues.ts';
 import type { Monitor, State } from '../monitor.ts';
 import { type Handler, type Request, type Routes, textResponse } from '../server.ts';
-import { CHANGES_A_PAGE, readChangesPage, renderChanges, renderPollPage } from './changes.ts';
+import { CHANGES_A_PAGE, renderChanges, renderPollPage } from './changes.ts';
 import { createReader, movedTo, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage, tabTitle } from './layout.ts';
@@ -36,16 +36,10 @@ export function createPages(monitor: Monitor) {
         return renderPage({ title: 'Database not readable', status: 503 }, renderError('h1', error.message), state);
       }
     };
-  const showPoll = (id: number, kind: Kind, wanted: number, now: number): Page => {
-    const { poll, page, changes } = read((db) => {
-      const found = findPoll(db, { id });
-      const page = Math.min(wanted, Math.max(1, Math.ceil((found?.[kind] ?? 0) / CHANGES_A_PAGE)));
-      const limits = { limit: CHANGES_A_PAGE, offset: (page - 1) * CHANGES_A_PAGE };
-      const changes = found === undefined ? [] : readChanges(db, { at: found.at, kinds: [kind] }, limits);
-      return { poll: found, page, changes };
-    });
-    if (poll === undefined) return missing('No such poll', 'No poll with this id has changed anything');
-    return [{ title: 'Changes', path: 'changes' }, renderPollPage(poll, kind, { page, changes }, now)];
+  const showPoll = (id: number, kind: Kind, page: number, now: number): Page => {
+    const found = read((db) => readPollPage(db, id, kind, page, CHANGES_A_PAGE.maxChanges));
+    if (found === undefined) return missing('No such poll', 'No poll with this id has changed anything');
+    return [{ title: 'Changes', path: 'changes' }, renderPollPage(found, now)];
   };
   const home = handle((_, state) => {
     const data = readHome(state);
@@ -84,7 +78,7 @@ export function createPages(monitor: Monitor) {
       const poll = number('poll');
       if (poll !== undefined && kind !== undefined) return showPoll(poll, kind, number('page') ?? 1, now);
       const filter = { day: readDay(query.get('day')), kind, olderThan: number('older'), newerThan: number('newer') };
-      const changes = read((db) => readChangesPage(db, filter));
+      const changes = read((db) => readChangesPage(db, filter, CHANGES_A_PAGE));
       return [{ title: 'Changes', path: 'changes' }, renderChanges(filter, changes, now)];
     }),
     ...ASSETS,

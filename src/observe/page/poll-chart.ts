@@ -151,11 +151,7 @@ const TIME_STEPS_MS = [
 ];
 
 /** The ticks of a time axis from `from` to `to` (ms): at round times (UTC), as many as fit, but not more than `most`. */
-export function timeTicks(
-  from: number,
-  to: number,
-  most: number,
-): readonly { readonly at: number; readonly label: string }[] {
+export function timeTicks(from: number, to: number, most: number) {
   const step = TIME_STEPS_MS.find((size) => (to - from) / size <= most) ?? 28 * DAY_MS;
   const ticks: { at: number; label: string }[] = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push({ at, label: labelOf(at, step) });

@@ -51,17 +51,15 @@ export function hasLeague(db: Database.Database, leagueId: string): boolean {
 
 /** Finds the range from `start` to the end of the feed. */
 export function findRange(db: Database.Database, start: FeedStart, filter: FeedFilter = {}): FeedRange {
-  const values = { ...start, ...filter };
-  const selectSeq = (sql: string): number => db.prepare<[object], number>(sql).pluck().get(values) ?? 0;
-  const findStart = (): number => {
-    if ('afterSeq' in start) return start.afterSeq;
-    // `at` and `seq` grow together, so the range begins after the last change before the timestamp.
-    if ('sinceAt' in start)
-      return selectSeq('SELECT seq FROM league_changes WHERE at < @sinceAt ORDER BY at DESC, seq DESC LIMIT 1');
-    return selectSeq(`SELECT min(seq) - 1 FROM (
-      SELECT seq FROM league_changes WHERE ${matches(filter)} ORDER BY seq DESC LIMIT @newest)`);
-  };
-  return { ...filter, after: findStart(), last: lastSeq(db) };
+  // `at` and `seq` grow together, so the range begins after the last change before the timestamp.
+  const sql =
+    'sinceAt' in start
+      ? 'SELECT seq FROM league_changes WHERE at < @sinceAt ORDER BY at DESC, seq DESC LIMIT 1'
+      : `SELECT min(seq) - 1 FROM (
+          SELECT seq FROM league_changes WHERE ${matches(filter)} ORDER BY seq DESC LIMIT @newest)`;
+  const select = db.prepare<[object], number>(sql).pluck();
+  const after = 'afterSeq' in start ? start.afterSeq : (select.get({ ...start, ...filter }) ?? 0);
+  return { ...filter, after, last: lastSeq(db) };
 }
 
 type FeedOptions = BatchLimits & {
