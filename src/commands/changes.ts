@@ -41,12 +41,14 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   const start = since ?? { newest: limit ?? DEFAULT_LIMIT };
   const filter = { leagueId: league === undefined ? undefined : findLeagueId(path, league), kind };
   const range = withReader(path, (db) => findRange(db, start, filter));
-  const format = { json, ids, terminal: io.terminal };
   let day = '';
+  const format = (page: readonly FeedEntry[]): readonly string[] => {
+    if (json) return page.map((entry) => escapeAtTerminal(changeJson(entry), io.terminal));
+    if (io.terminal === undefined) return page.map(describeEntry);
+    return follow ? formatFollowed(page, day, ids, io.terminal) : formatPage(page, ids, io.terminal);
+  };
   const show = async (page: readonly FeedEntry[]): Promise<void> => {
-    const lines =
-      follow && !json && io.terminal ? formatFollowed(page, day, ids, io.terminal) : formatPage(page, format);
-    if (lines.length > 0) await io.print(lines.join('\n'));
+    if (page.length > 0) await io.print(format(page).join('\n'));
     day = dayOf(page.at(-1)) ?? day;
   };
   if (follow) {
@@ -64,17 +66,11 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   return EXIT.done;
 };
 
-type Format = { readonly json: boolean; readonly ids: boolean; readonly terminal: Terminal | undefined };
-
-function formatPage(page: readonly FeedEntry[], { json, ids, terminal }: Format): readonly string[] {
-  if (json) return page.map((entry) => escapeAtTerminal(changeJson(entry), terminal));
-  if (terminal === undefined) return page.map(describeEntry);
+function formatPage(page: readonly FeedEntry[], ids: boolean, terminal: Terminal): readonly string[] {
   const age = (at: string) => formatAge(systemClock.now() - Date.parse(at));
   const when = (at: string) => (terminal.columns < WIDE_COLUMNS ? [age(at)] : [at, age(at)]);
-  return formatChanges(
-    page.map((entry) => toRow(entry, when(entry.at), ids)),
-    terminal,
-  );
+  const rows = page.map((entry) => toRow(entry, when(entry.at), ids));
+  return formatChanges(rows, terminal);
 }
 
 /** With the time of each change, since an age would be wrong a moment later, and columns that stay where they are. */

@@ -10,7 +10,7 @@ import { withOwnReader } from '../store/connection.ts';
 import { exists } from '../store/copy.ts';
 import { explainErrors } from '../store/database-error.ts';
 import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
-import { type FeedEntry, findRange, readPage } from '../store/queries/feed.ts';
+import { type FeedEntry, findRange, readBatch } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/sql.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -123,7 +123,7 @@ function createFeedReader() {
     return withOwnReader(DATABASE, (db) => {
       const range = findRange(db, { afterSeq: seq });
       seq = range.last;
-      return readPage(db, range, { limit: MAX_TOLD, fields: true }).entries;
+      return readBatch(db, range, { limit: MAX_TOLD, fields: true }).entries;
     });
   };
 }

@@ -1,7 +1,6 @@
-import type { Verdict } from '../observe/verdict.ts';
+import { OUTPUTS, outputCondition, type Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
-import type { OutputStatus } from '../store/queries/outputs.ts';
-import type { Overview } from '../store/queries/overview.ts';
+import type { OutputStatus, Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
 import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
 import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';
@@ -29,38 +28,27 @@ const MAX_HELD = 5;
 /** The most lines of the result of a run. */
 const MAX_LINES = 3;
 
-export function describeStatus(report: StatusReport, options: TextOptions): string {
-  const record = formatRecord(rowsOf(report, options), options.terminal);
-  const runs = report.last_runs.length > 0 ? [formatRuns(report, options)] : [];
-  const { attention } = report;
-  const found = attention.length > 0 ? [describeAttention(attention, options.terminal ?? PLAIN)] : [];
-  return [describeVerdict(report, options.terminal ?? PLAIN), ...found, record, ...runs].join('\n\n');
-}
-
 const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad: 'bad' } as const;
 const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync run`;
-
-function describeVerdict(report: StatusReport, { columns, paint }: Terminal): string {
-  const noWorker = report.worker.state === 'none' ? hangingIndent('  ', NO_WORKER, columns) : [];
-  return [
-    ...hangingIndent('● ', headlineOf(report), columns).map((line) => paint(VERDICT_TONES[report.state], line)),
-    ...noWorker.map((line) => paint('warning', line)),
-  ].join('\n');
-}
-
-/** Each row of `attention`: what is the matter and, indented, what to do about it. */
-function describeAttention(attention: StatusReport['attention'], { columns, paint }: Terminal): string {
-  return attention
-    .flatMap(({ what, summary, what_to_do }) => [
-      ...hangingIndent('! ', escapeControls(summary), columns).map((line) =>
-        paint(BAD.has(what) ? 'bad' : 'warning', line),
-      ),
-      ...hangingIndent('  → ', escapeControls(what_to_do), columns),
-    ])
-    .join('\n');
-}
-
+/** The rows of `attention` that make the worker unready. */
 const BAD = new Set<string>(['stale', 'credentials-refused']);
+
+export function formatStatus(report: StatusReport, options: TextOptions): string {
+  const { columns, paint } = options.terminal ?? PLAIN;
+  const item = (lead: string, text: string, tone: Tone): readonly string[] =>
+    hangingIndent(lead, text, columns).map((line) => paint(tone, line));
+  const verdict = [
+    ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
+    ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
+  ];
+  const attention = report.attention.flatMap(({ what, summary, what_to_do }) => [
+    ...item('! ', escapeControls(summary), BAD.has(what) ? 'bad' : 'warning'),
+    ...item('  → ', escapeControls(what_to_do), 'plain'),
+  ]);
+  const record = formatRecord(rowsOf(report, options), options.terminal);
+  const runs = report.last_runs.length > 0 ? formatRuns(report, options) : '';
+  return [verdict.join('\n'), attention.join('\n'), record, runs].filter((part) => part !== '').join('\n\n');
+}
 
 /** Such as `up to date · 124 leagues · synced 9 s ago`. Wraps only in the first part and before each `·`. */
 function headlineOf({ headline, reasons, freshness }: StatusReport): string {
@@ -130,25 +118,24 @@ function describeLogin({ last_login: login, attention }: StatusReport, options: 
   return ['last login', `${formatTime(login.at, options)}, ${outcome}${why}`, outcome === 'ok' ? 'plain' : 'bad'];
 }
 
-const OUTPUTS = {
-  webhook: { title: 'webhook', done: 'accepted' },
-  mirror: { title: 'mirror', done: 'written' },
-  copy: { title: 'published copy', done: 'made' },
-} as const;
-
 function describeOutput(output: OutputStatus, options: TextOptions): Row {
-  const { label, pending_changes: pending, failed_attempts: failures, last_error: error, done_at } = output;
+  const { label, pending_changes: pending, last_error: error, next_attempt_at: next, done_at } = output;
   const { title, done } = OUTPUTS[output.name];
   const lack = pending === null ? [] : [pending === 0 ? 'nothing pending' : `${plural(pending, 'change')} pending`];
   const say = (...parts: readonly string[]): string => `${label}: ${parts.join(', ')}`;
-  if (output.stopped_at !== null) return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];
-  if (failures > 0) {
-    const next = output.next_attempt_at;
-    const again = next === null ? [] : [`next attempt ${formatTime(next, options)}`];
-    return [title, say(...lack, `failed ${plural(failures, 'time')} (${error})`, ...again), 'warning'];
-  }
   const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${formatTime(done_at, options)}`;
-  return [title, say(...lack, last, ...(error === null ? [] : [error])), error === null ? 'plain' : 'warning'];
+  const failed = `failed ${plural(output.failed_attempts, 'time')} (${error})`;
+  const again = next === null ? [] : [`next attempt ${formatTime(next, options)}`];
+  switch (outputCondition(output)) {
+    case 'stopped':
+      return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];
+    case 'failing':
+      return [title, say(...lack, failed, ...again), 'warning'];
+    case 'noted':
+      return [title, say(...lack, last, `${error}`), 'warning'];
+    case 'well':
+      return [title, say(...lack, last)];
+  }
 }
 
 function formatTime(at: string, options: TextOptions): string {

@@ -1,15 +1,15 @@
 import { EXIT, SettingsError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { askFaults, findAddress } from '../observe/probe-client.ts';
+import { outputsJson } from '../observe/status-json.ts';
 import { assess, type HealthInput } from '../observe/verdict.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
-import { outputsJson } from '../store/queries/outputs.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import { escapeAtTerminal } from '../terminal/style.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
-import { describeStatus, type StatusReport } from './status-text.ts';
+import { formatStatus, type StatusReport } from './status-text.ts';
 
 /** How long a worker may take to answer, whose address may be another's. */
 const ASK_MS = 1_000;
@@ -37,7 +37,7 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
   await io.print(
     json === true
       ? escapeAtTerminal(toJson(report), io.terminal)
-      : describeStatus(report, { now, terminal: io.terminal }),
+      : formatStatus(report, { now, terminal: io.terminal }),
   );
   return failIfStale === true && staleness !== undefined ? EXIT.failed : EXIT.done;
 };

@@ -1,6 +1,6 @@
 import { DatabaseError } from '../errors.ts';
-import { changeJson, lastSeq, readPage } from '../store/queries/feed.ts';
-import { readListed } from '../store/queries/listed-leagues.ts';
+import { changeJson, lastSeq, readBatch } from '../store/queries/feed.ts';
+import { readListed } from '../store/queries/leagues.ts';
 import type { Monitor } from './monitor.ts';
 import { type Handler, jsonResponse, jsonTextResponse, type Response, type Routes } from './server.ts';
 
@@ -17,7 +17,7 @@ export function createJsonApi({ read }: Pick<Monitor, 'read'>): Routes {
       const limit = readLimit(query);
       const { last, entries, more } = read((db) => {
         const last = lastSeq(db);
-        return { last, ...readPage(db, { after: since, last }, { limit, maxChars: MAX_PAGE_CHARS }) };
+        return { last, ...readBatch(db, { after: since, last }, { limit, maxChars: MAX_PAGE_CHARS }) };
       });
       if (since > last) return jsonResponse({ last_seq: last }, 409);
       const next = entries.at(-1)?.seq ?? since;

@@ -74,6 +74,7 @@ function addPolls(gauge: AddGauge, { settings, version }: State): void {
     leagues: seconds(success?.at),
     profile: seconds(profileAt),
   });
+  const failures: Read = ({ consecutiveFailures }) => consecutiveFailures;
   const nextRuns = () => ({
     leagues: seconds(schedule.nextTime()),
     profile: profile === 'off' ? undefined : seconds(profile.nextTime()),
@@ -86,25 +87,22 @@ function addPolls(gauge: AddGauge, { settings, version }: State): void {
   gauge('last_success_timestamp_seconds', 'When the last good poll ended; absent if none did.', successes, 'kind');
   gauge('next_slot_timestamp_seconds', 'When the next scheduled run is due.', nextRuns, 'kind');
   gauge('not_ready', 'Whether this reason keeps the worker from being ready (1) or not (0).', reasons, 'reason');
-  gauge(
-    'consecutive_failures',
-    'Polls of the leagues that failed since the last good one.',
-    (state) => state.consecutiveFailures,
-  );
+  gauge('consecutive_failures', 'Polls of the leagues that failed since the last good one.', failures);
 }
 
 function addStored(gauge: AddGauge): void {
   const leagues: Read = ({ freshness: counts }) => ({ live: counts?.live_leagues, removed: counts?.removed_leagues });
+  const rejected: Read = ({ freshness }) => freshness?.open_rejections;
   const expiry: Read = ({ token }) => seconds(token?.expiresAt);
   const skew: Read = ({ clockSkewMs }) => seconds(clockSkewMs);
-  const walBytes: Read = ({ path }) => (path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0));
+  const walBytes: Read = ({ path }) => (path === undefined ? undefined : (bytesOf(`${path}-wal`) ?? 0));
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
-  gauge('held_removals', 'Removals that are held, accepted ones included.', (state) => state.freshness?.held_removals);
   gauge(
-    'rejected_leagues',
-    'Different list elements that cannot be stored.',
-    (state) => state.freshness?.open_rejections,
+    'held_removals',
+    'Removals that are held, accepted ones included.',
+    ({ freshness }) => freshness?.held_removals,
   );
+  gauge('rejected_leagues', 'Different list elements that cannot be stored.', rejected);
   const output = ({ outputs }: State, name: OutputName) => outputs.find((found) => found.name === name);
   const pending: Read = (state) => output(state, 'webhook')?.pending_changes ?? 0;
   gauge('webhook_pending_changes', 'Changes that the receiver of the webhook has not accepted yet.', pending);
@@ -122,7 +120,7 @@ function addStored(gauge: AddGauge): void {
   );
   gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", expiry);
   gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", skew);
-  gauge('database_bytes', 'Size of the database file, without its WAL.', ({ path }) => sizeOf(path));
+  gauge('database_bytes', 'Size of the database file, without its WAL.', ({ path }) => bytesOf(path));
   gauge('database_wal_bytes', 'Size of the write-ahead log (WAL).', walBytes);
 }
 
@@ -130,7 +128,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-function sizeOf(path: string | undefined): number | undefined {
+function bytesOf(path: string | undefined): number | undefined {
   if (path === undefined) return undefined;
   try {
     return statSync(path, { throwIfNoEntry: false })?.size;

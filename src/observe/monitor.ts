@@ -11,7 +11,6 @@ import { withOwnSnapshot } from '../store/connection.ts';
 import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Staleness } from './staleness.ts';
 import { assess, type HealthInput, STARTING } from './verdict.ts';
 
 /** Settings without secrets. */
@@ -32,10 +31,15 @@ export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 /** What the worker is and does; a plain value, read once for each request. Timestamps are in ms. */
 export type State = ReturnType<Monitor['state']>;
 
-/** Follows the events of the worker. `open` is called once the database is open. */
-export function createMonitor(settings: PublicSettings, clock: Clock, staleness: Staleness) {
+/**
+ * Follows the events of the worker. `open` is called once the database is open. `isStale` judges for the whole worker
+ * whether the leagues are stale; true without a good poll.
+ */
+export function createMonitor(settings: PublicSettings, clock: Clock) {
   const fixed = { settings, version: findPackage().version, startedAt: clock.now() };
   let sources: MonitorSources | undefined;
+  /** The last good poll of the leagues. */
+  let success: Success | undefined;
   let failures = 0;
   /** When the last good poll of the profile ended. */
   let lastProfileAt: number | undefined;
@@ -49,7 +53,9 @@ export function createMonitor(settings: PublicSettings, clock: Clock, staleness:
   const open = (opened: MonitorSources): void => {
     const { store } = opened;
     sources = opened;
-    failures = store.read(store.freshness).consecutive_failures;
+    const { consecutive_failures, last_success_at, stale_at } = store.read(store.freshness);
+    failures = consecutive_failures;
+    if (last_success_at !== null) success = readSuccess(last_success_at, stale_at, clock);
     const profileAt = store.read(() => store.runs.lastProfile())?.finished_at;
     if (profileAt) lastProfileAt = Date.parse(profileAt);
   };
@@ -60,9 +66,10 @@ export function createMonitor(settings: PublicSettings, clock: Clock, staleness:
       clockSkewMs = event.login.clockSkewMs ?? clockSkewMs;
     }
     if (event.type !== 'runEnded' || event.report.outcome === 'interrupted') return;
-    const { kind, outcome, error, finishedAt } = event.report;
+    const { kind, outcome, error, finishedAt, staleAt = null } = event.report;
     if (kind === 'profile') lastProfileAt = finishedAt === undefined ? lastProfileAt : Date.parse(finishedAt);
     else {
+      if (finishedAt !== undefined) success = readSuccess(finishedAt, staleAt, clock);
       lastFailure = error;
       failures = outcome === 'failed' ? failures + 1 : 0;
     }
@@ -75,10 +82,15 @@ export function createMonitor(settings: PublicSettings, clock: Clock, staleness:
     } catch {
       // The last known rows remain. If polls fail as well, the verdict says why.
     }
-    const success = staleness.lastSuccess();
     const failure = session?.failure();
     const rows = stored ?? NOTHING_STORED;
-    const input = { ...rows, staleness: judge(success), refused: findRefusal(failure, lastFailure) };
+    const last = success && {
+      at: success.at,
+      ageMs: Math.max(clock.now() - success.at, clock.monotonic() - success.monotonicAt),
+    };
+    const never = failures === 0 ? 'loading' : 'never';
+    const staleness: HealthInput['staleness'] = last === undefined ? never : isStale() ? last : undefined;
+    const input = { ...rows, staleness, refused: findRefusal(failure, lastFailure) };
     return {
       ...fixed,
       now: clock.now(),
@@ -87,7 +99,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock, staleness:
       path: store?.path,
       ...rows,
       /** The end of the last good poll of the leagues, and the age of its data. */
-      success,
+      success: last,
       ...{ lastProfileAt, lastLogin, clockSkewMs },
       consecutiveFailures: sources && failures,
       running: sources?.running(),
@@ -101,10 +113,8 @@ export function createMonitor(settings: PublicSettings, clock: Clock, staleness:
     };
   };
 
-  const judge = (success: ReturnType<Staleness['lastSuccess']>): HealthInput['staleness'] => {
-    if (success === undefined) return failures === 0 ? 'loading' : 'never';
-    return staleness.isStale() ? success : undefined;
-  };
+  const isStale = (): boolean =>
+    success === undefined || clock.now() >= success.staleAt || clock.monotonic() >= success.monotonicStaleAt;
 
   /** Opens its own connection. Throws if the worker's files are gone, since another database may be at their path. */
   const read: Read = (work) => {
@@ -115,7 +125,23 @@ export function createMonitor(settings: PublicSettings, clock: Clock, staleness:
     return withOwnSnapshot(path, work);
   };
 
-  return { open, onEvent, state, read };
+  return { open, onEvent, isStale, state, read };
+}
+
+/** `at` and `staleAt` are by the wall clock, the others by the monotonic clock. */
+type Success = ReturnType<typeof readSuccess>;
+
+/**
+ * The monotonic clock counts, too: setting the clock back does not make data younger. What is read from the file alone,
+ * such as the view `attention`, knows only the wall clock.
+ */
+function readSuccess(finishedAt: string, staleAtText: string | null, clock: Clock) {
+  const [now, monotonic] = [clock.now(), clock.monotonic()];
+  const at = Date.parse(finishedAt);
+  const staleAt = staleAtText === null ? Number.POSITIVE_INFINITY : Date.parse(staleAtText);
+  // If the clock was set back after the poll, both timestamps lie in the future.
+  const leftMs = staleAt - (at > now && staleAt > at ? at : now);
+  return { at, staleAt, monotonicAt: monotonic - Math.max(0, now - at), monotonicStaleAt: monotonic + leftMs };
 }
 
 type Stored = ReturnType<typeof readStored>;
@@ -128,8 +154,8 @@ function readStored({ read, freshness, attention, outputStatus }: Store) {
 
 /** `writeError` reports locked, deleted and replaced files. Other database errors count until the next poll ends. */
 function findFault({ writeError }: Store, lastFailure: RunError | undefined): HealthInput['databaseFault'] {
-  const isStanding = lastFailure instanceof DatabaseError && !lastFailure.busy && !lastFailure.gone;
-  return writeError() ?? (isStanding ? lastFailure : undefined);
+  const lastDatabaseFault = lastFailure instanceof DatabaseError ? lastFailure : undefined;
+  return writeError() ?? (lastDatabaseFault?.busy || lastDatabaseFault?.gone ? undefined : lastDatabaseFault);
 }
 
 /** Ignores a forbidden profile, and ignores an unreadable secret file until a poll fails because of it. */

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Clock } from '../time/clock.ts';
 import { createJsonApi } from './json-api.ts';
 import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
@@ -12,11 +11,11 @@ import { describeStatus } from './status-json.ts';
 const METHODS = ['GET', 'HEAD'];
 
 /** Everything that the status server serves; all of it is read-only. `handle` never rejects. */
-export function createApp(monitor: Monitor, clock: Clock, log: Log) {
+export function createApp(monitor: Monitor, log: Log) {
   const metrics = createMetrics(monitor);
   const enqueue = createRequestQueue();
   const status = (): Response => jsonResponse(describeStatus(monitor));
-  const { pages, notFound } = createPages(monitor, clock);
+  const { pages, notFound } = createPages(monitor);
   const queued = new Map(Object.entries({ '/status.json': status, ...createJsonApi(monitor), ...pages }));
   const respondInTurn = enqueue((request) => (queued.get(request.path) ?? notFound)(request));
   /** Answered at once, and under any host. */

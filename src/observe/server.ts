@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { isLoopback, normalizeHost, parseHost } from '../config/host.ts';
 import { formatAddress, type ListenAddress } from '../config/settings.ts';
 import { AddressError, codeOf, SettingsError } from '../errors.ts';
-import { isAllowedHost } from './allowed-host.ts';
 
 export type Request = {
   readonly method: string;
@@ -99,6 +99,17 @@ export async function startServer(
       await closed;
     },
   };
+}
+
+/**
+ * Whether a server that is bound to the address `boundTo` may show its data to a browser that knows it as `host`: as
+ * localhost, a loopback address or one of the `allowed` names. Otherwise a web page from elsewhere whose name leads to
+ * this machine could read it (DNS rebinding). Without such names, a server that others can reach has no limit.
+ */
+export function isAllowedHost(host: string, boundTo: string, allowed: readonly string[]): boolean {
+  if (allowed.length === 0 && !isLoopback(parseHost(boundTo) ?? boundTo)) return true;
+  const name = normalizeHost(host);
+  return allowed.includes(name) || (isLoopback(name) && !name.endsWith('.localhost'));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { toRunError } from '../errors.ts';
-import { outputsJson } from '../store/queries/outputs.ts';
-import { selectOverview } from '../store/queries/overview.ts';
+import { type OutputStatus, selectLast } from '../store/queries/overview.ts';
+import type { OutputName } from '../store/tables/outputs.ts';
 import { formatTimestamp } from '../time/clock.ts';
 import type { Monitor, State } from './monitor.ts';
 
@@ -40,10 +40,10 @@ function describeSchedule({ expression, timezone, nextTime }: State['settings'][
   return { expression, timezone, next_at: formatTimestamp(nextTime()) };
 }
 
-function describeStored({ path: opened, settings }: State, read: Monitor['read']) {
-  const path = opened ?? settings.database;
+function describeStored({ attention, freshness, outputs, ...state }: State, read: Monitor['read']) {
+  const path = state.path ?? state.settings.database;
   try {
-    const { attention, freshness, last_runs, last_login = null, held_removals, outputs } = read(selectOverview);
+    const { last_runs, last_login = null, held_removals } = read(selectLast);
     const { mirror, ...others } = outputsJson(outputs);
     return {
       attention,
@@ -58,4 +58,18 @@ function describeStored({ path: opened, settings }: State, read: Monitor['read']
 
 function timestampOf(ms: number | undefined): string | null {
   return ms === undefined ? null : formatTimestamp(ms);
+}
+
+/** The outputs as members of a JSON object; null for one that is not set. */
+export function outputsJson(outputs: readonly OutputStatus[]) {
+  const find = (name: OutputName) => outputs.find((output) => output.name === name);
+  const [webhook, mirror, copy] = [find('webhook'), find('mirror'), find('copy')];
+  return {
+    outputs,
+    webhook: webhook
+      ? { ...webhook, host: webhook.label, accepted_seq: webhook.seq, accepted_at: webhook.done_at }
+      : null,
+    mirror: mirror ? { ...mirror, mirrored_at: mirror.done_at, lag_changes: mirror.pending_changes } : null,
+    published: copy ? { ...copy, path: copy.label, at: copy.done_at } : null,
+  };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseError } from '../errors.ts';
-import type { Attention } from '../store/queries/attention.ts';
-import type { Freshness } from '../store/queries/overview.ts';
+import type { Attention, Freshness, OutputStatus } from '../store/queries/overview.ts';
+import type { OutputName } from '../store/tables/outputs.ts';
 import { formatAge } from '../time/duration.ts';
 
 /** The reasons that `/readyz` gives if the worker is not ready. */
@@ -86,9 +86,11 @@ const LIST = new Intl.ListFormat('en-GB');
 
 /** A later version may have added another `what`. */
 const describeWarning = ({ what, count }: Attention): string =>
-  WARNINGS[what]?.(count ?? 1) ?? `${what.replaceAll('-', ' ')} needs attention`;
+  isOutput(what)
+    ? OUTPUTS[what].warning
+    : (WARNINGS[what]?.(count ?? 1) ?? `${what.replaceAll('-', ' ')} needs attention`);
 
-const WARNINGS: Readonly<Partial<Record<Attention['what'], (count: number) => string>>> = {
+const WARNINGS: Readonly<Partial<Record<string, (count: number) => string>>> = {
   failing: (count) => (count === 1 ? 'the last poll failed' : `the last ${count} polls failed`),
   'credentials-refused': () => 'the service refuses the credentials',
   'held-removals': (count) => (count === 1 ? '1 removal is held' : `${count} removals are held`),
@@ -96,7 +98,20 @@ const WARNINGS: Readonly<Partial<Record<Attention['what'], (count: number) => st
     count === 1 ? '1 list element cannot be stored' : `${count} list elements cannot be stored`,
   drift: () => 'the service began to depart from its interface',
   interrupted: () => 'a poll was cut short',
-  webhook: () => 'the webhook accepts nothing',
-  mirror: () => 'the mirror is out of date',
-  copy: () => 'the published copy is out of date',
 };
+
+/** How people call each output, what it does, and what its row of `attention` means. */
+export const OUTPUTS = {
+  webhook: { title: 'webhook', done: 'accepted', warning: 'the webhook accepts nothing' },
+  mirror: { title: 'mirror', done: 'written', warning: 'the mirror is out of date' },
+  copy: { title: 'published copy', done: 'made', warning: 'the published copy is out of date' },
+} as const satisfies Readonly<Record<OutputName, object>>;
+
+export const isOutput = (what: string): what is OutputName => Object.hasOwn(OUTPUTS, what);
+
+/** `failing` until a step succeeds; `noted`: it works, but has left something out, which `last_error` says. */
+export function outputCondition({ stopped_at, failed_attempts, last_error }: OutputStatus) {
+  if (stopped_at !== null) return 'stopped';
+  if (failed_attempts > 0) return 'failing';
+  return last_error === null ? 'well' : 'noted';
+}

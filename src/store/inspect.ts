@@ -4,8 +4,7 @@ import { toDatabaseError } from './database-error.ts';
 import { isRegularFile, readHeader, sizeOf } from './database-file.ts';
 import { inspectForeignObjects } from './foreign-objects.ts';
 import { assertSchemaKnown, pendingUpgrade, readMigrations, schemaVersion } from './migrate.ts';
-import { prepareAttention } from './queries/attention.ts';
-import { prepareFreshness } from './queries/overview.ts';
+import { prepareAttention, prepareFreshness } from './queries/overview.ts';
 
 export type Inspection = ReturnType<typeof inspectDatabase>;
 

@@ -1,6 +1,6 @@
 import { type BesideWorker, writeBesideWorker } from '../store/beside-worker.ts';
-import { prepareAttention } from '../store/queries/attention.ts';
 import { lastSeq } from '../store/queries/feed.ts';
+import { prepareAttention } from '../store/queries/overview.ts';
 import { createOutputRows } from '../store/tables/outputs.ts';
 import { createWebhookRows } from '../store/tables/webhook.ts';
 import { formatTimestamp } from '../time/clock.ts';

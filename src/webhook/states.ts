@@ -1,4 +1,4 @@
-import type { Attention } from '../store/queries/attention.ts';
+import type { Attention } from '../store/queries/overview.ts';
 import type { Announced, StoredStates, WebhookRow } from '../store/tables/webhook.ts';
 
 /** A change of one of the states that receivers are told about. */

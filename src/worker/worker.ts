@@ -7,12 +7,11 @@ import { createMirrorOutput } from '../mirror/output.ts';
 import type { RunMirror } from '../mirror/process.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
 import { createMonitor, type Monitor } from '../observe/monitor.ts';
-import { createStaleness } from '../observe/staleness.ts';
 import { createFollower } from '../outputs/follow.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
-import { type Clock, formatSecond, formatTimestamp } from '../time/clock.ts';
+import { formatSecond, formatTimestamp } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 import { openDelivery } from '../webhook/delivery.ts';
 import { createDatabaseWatch } from './database-watch.ts';
@@ -68,8 +67,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const { log, signal, demo, system } = options;
   const { clock } = system;
   const events = createEvents(log);
-  const staleness = createStaleness(clock);
-  const monitor = createMonitor(config, clock, staleness);
+  const monitor = createMonitor(config, clock);
   // Opened first and therefore disposed last: its wait for a pending request must not delay closing the database.
   await using heartbeat = openHeartbeat(config, { ...system, log });
   await using resources = await openWorker(config, {
@@ -79,7 +77,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     isDemo: demo !== undefined,
     onLocked: async () => {
       demo?.prepare();
-      const server = await openStatusServer(config, { monitor, events, clock, log });
+      const server = await openStatusServer(config, { monitor, events, log });
       if (server !== undefined) demo?.onPage(server.url);
       return server;
     },
@@ -87,29 +85,28 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     onClosed,
   });
   const { copy, deps, store, session } = resources;
-  staleness.open(store.read(store.freshness));
+  const queue = createQueue(resources, options);
+  monitor.open({ ...resources, running: () => queue.running() });
   const workerLog = createWorkerLog(log, clock, deps.scrub);
   const walWatch = createWalWatch(store, log);
-  const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, staleness.onEvent, monitor.onEvent, walWatch];
+  const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, monitor.onEvent, walWatch];
   events.subscribe(workerLog, ...watchers);
   const delivery = await openDelivery(
     {
       ...{ ...system, store, log, source: config.webhook },
-      ...{ isStale: staleness.isStale, emit: events.emit },
+      ...{ isStale: monitor.isStale, emit: events.emit },
     },
     signal,
   );
   events.subscribe(delivery?.onEvent);
   const mirror = await openMirror(config, resources, options);
   events.subscribe(mirror?.onEvent);
-  const queue = createQueue(resources, options);
   const pollNow = (asker: string): void => {
     for (const waiting of [session, delivery, mirror]) waiting?.retryNow();
     if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
   };
   options.onPollNow(() => pollNow('SIGHUP'));
   const takeRequests = createRequestWatch(store, { clock, log }, () => pollNow('league-sync poll'));
-  monitor.open({ ...resources, running: () => queue.running() });
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
   for (const { kind } of jobs) pollAtStart(kind, config, resources, queue, log);
@@ -163,18 +160,17 @@ async function openMirror({ mirror: source }: Config, { store, deps }: WorkerRes
 type Observed = {
   readonly monitor: Monitor;
   readonly events: Events;
-  readonly clock: Clock;
   readonly log: Log;
 };
 
 /** Rejects with a SettingsError if the server cannot listen on the address. */
-async function openStatusServer({ listen, allowedHosts }: Config, { monitor, events, clock, log }: Observed) {
+async function openStatusServer({ listen, allowedHosts }: Config, { monitor, events, log }: Observed) {
   if (listen === 'off') return undefined;
   const [{ startServer }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),
     import('../observe/routes.ts'),
   ]);
-  const app = createApp(monitor, clock, log);
+  const app = createApp(monitor, log);
   events.subscribe(app.onEvent);
   const server = await startServer(listen, app.handle, { allowedHosts });
   log.info({ url: server.url }, `status page, probes, metrics: ${server.url}`);

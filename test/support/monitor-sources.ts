@@ -1,18 +1,12 @@
 import { CredentialsError, type DatabaseError } from '../../src/errors.ts';
-import type { WorkerEvent } from '../../src/events.ts';
 import { createMonitor, type MonitorSources } from '../../src/observe/monitor.ts';
-import { createStaleness } from '../../src/observe/staleness.ts';
 import type { Resource } from '../../src/service/backoff.ts';
-import type { Attention } from '../../src/store/queries/attention.ts';
-import type { OutputStatus } from '../../src/store/queries/outputs.ts';
-import type { Freshness } from '../../src/store/queries/overview.ts';
+import type { Attention, Freshness, OutputStatus } from '../../src/store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../../src/time/clock.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 
-/** A monitor that is opened and told of events as the worker does it. */
 export function createTestMonitor(clock: Clock) {
-  const staleness = createStaleness(clock);
-  const monitor = createMonitor(
+  return createMonitor(
     {
       baseUrl: 'https://api.example.com',
       scope: 'all',
@@ -21,17 +15,7 @@ export function createTestMonitor(clock: Clock) {
       profileSchedule: 'off',
     },
     clock,
-    staleness,
   );
-  const open = (sources: MonitorSources): void => {
-    staleness.open(sources.store.freshness());
-    monitor.open(sources);
-  };
-  const onEvent = (event: WorkerEvent): void => {
-    staleness.onEvent(event);
-    monitor.onEvent(event);
-  };
-  return { ...monitor, open, onEvent };
 }
 
 /** How long data is fresh by default, in ms. */

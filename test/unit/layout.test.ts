@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tabTitle } from '../../src/observe/page/layout.ts';
-import type { Attention } from '../../src/store/queries/attention.ts';
+import type { Attention } from '../../src/store/queries/overview.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestMonitor, makeMonitorSources } from '../support/monitor-sources.ts';
 

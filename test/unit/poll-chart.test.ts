@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderPolls, spanOf } from '../../src/observe/page/poll-chart.ts';
-import { CHARTS } from '../../src/observe/page/style/charts.ts';
+import { STYLE } from '../../src/observe/page/style.ts';
 import { NO_COUNTS } from '../../src/sync/report.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 
@@ -73,7 +73,7 @@ describe('the chart of polls', () => {
       ['running', 6],
     ]);
     for (const outlined of ['interrupted', 'running'])
-      expect(CHARTS).toMatch(new RegExp(`\\.${outlined}\\b[^}]*fill: none`));
+      expect(STYLE).toMatch(new RegExp(`\\.${outlined}\\b[^}]*fill: none`));
   });
 
   it('writes the duration over a poll that is too long for the axis', () => {

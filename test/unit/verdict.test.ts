@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assess, type HealthInput } from '../../src/observe/verdict.ts';
-import type { Attention } from '../../src/store/queries/attention.ts';
+import type { Attention } from '../../src/store/queries/overview.ts';
 
 const OLD = { ageMs: 43 * 60_000 };
 const NO = { message: 'no', byService: true };

@@ -24,36 +24,38 @@ export function countOf(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/** Renders a timestamp (ms or ISO 8601) relative to `now`. The tooltip, and paper, show the timestamp itself. */
-export function relativeTime(time: number | string, now: number, form: AgeForm = 'ago'): Html {
-  const at = typeof time === 'number' ? time : Date.parse(time);
-  return html`<time ${attributesOf(at)} data-age="${form}">${formatRelative(form, at, now)}</time>`;
+/** In ms, or ISO 8601. */
+type Time = number | string;
+
+const toMs = (time: Time): number => (typeof time === 'number' ? time : Date.parse(time));
+
+/** Renders a timestamp relative to `now`. The tooltip, and paper, show the timestamp itself. */
+export function relativeTime(time: Time, now: number, form: AgeForm = 'ago'): Html {
+  return html`<time ${attributesOf(toMs(time))} data-age="${form}">${formatRelative(form, toMs(time), now)}</time>`;
 }
 
 /** Renders a timestamp as `Today 14:45`, `Yesterday 14:45`, `3 Nov 14:45` or `3 Nov 2025 14:45`. */
-export function moment(time: number | string, now: number): Html {
-  return renderMoment(time, (at) => nameOfDay(at, now));
+export function moment(time: Time, now: number): Html {
+  return timeOnly(time, `${nameOfDay(toMs(time), now)} `);
 }
 
 /** The same within a sentence: `today 14:45`. */
-export function momentInText(time: number | string, now: number): Html {
-  return renderMoment(time, (at) => nameOfDay(at, now).replace(/^[TY]/, (letter) => letter.toLowerCase()));
+export function momentInText(time: Time, now: number): Html {
+  return timeOnly(time, `${nameOfDay(toMs(time), now).replace(/^[TY]/, (letter) => letter.toLowerCase())} `);
 }
 
-/** The time of a day that has been named already. */
-export function timeOnly(time: number): Html {
-  return renderMoment(time, () => '');
-}
-
-function renderMoment(time: number | string, nameOf: (at: number) => string): Html {
-  const at = typeof time === 'number' ? time : Date.parse(time);
-  return html`<time ${attributesOf(at)}>${`${nameOf(at)} ${formatTimestamp(at).slice(11, 16)}`.trim()}</time>`;
+/** The time of a day that has been named already, or after its name. */
+export function timeOnly(time: Time, day = ''): Html {
+  return html`<time ${attributesOf(toMs(time))}>${day}${formatTimestamp(toMs(time)).slice(11, 16)}</time>`;
 }
 
 function attributesOf(at: number): Html {
   const iso = formatTimestamp(at);
-  return html`datetime="${iso}" title="${iso.slice(0, 19).replace('T', ' ')} UTC"`;
+  return html`datetime="${iso}" title="${toSecond(iso)} UTC"`;
 }
+
+/** A timestamp as `2026-11-20 14:45:00`. */
+export const toSecond = (iso: string): string => iso.slice(0, 19).replace('T', ' ');
 
 /** Such as `Today`, `Yesterday`, `3 Nov`; with the year unless it is this one. All days are in UTC. */
 export function nameOfDay(at: number, now: number): string {
@@ -91,6 +93,27 @@ export function pathWith(path: string, values: Readonly<Record<string, string | 
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value) query.set(name, String(value));
   return query.size > 0 ? `${path}?${query}` : path;
+}
+
+/** Links to the pages before and after this one, and with `hasEnds` to the first and the last. */
+export function renderPager(
+  {
+    page,
+    last,
+    label = 'Pages',
+    hasEnds = false,
+  }: {
+    readonly page: number;
+    readonly last: number;
+    readonly label?: string;
+    readonly hasEnds?: boolean;
+  },
+  pathTo: (page: number) => string,
+): Html | '' {
+  if (last <= 1) return '';
+  const link = (to: number, words: string): Html | '' =>
+    to < 1 || to > last ? '' : html`<li><a href="${pathTo(to)}">${words}</a></li>`;
+  return html`<nav aria-label="${label}"><ul class="pages">${hasEnds && page > 2 ? link(1, '⇤ First') : ''}${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}${hasEnds && page < last - 1 ? link(last, 'Last ⇥') : ''}</ul></nav>`;
 }
 
 /** The name of a league as the queries of lists cut it. */

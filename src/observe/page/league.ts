@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { RecentChange } from '../../store/queries/changed-polls.ts';
 import type { LeagueDetails } from '../../store/queries/leagues.ts';
-import { renderFields, renderSign } from './change-list.ts';
+import { renderFields, renderSign } from './changes.ts';
 import { bdi, type Html, moment, momentInText, relativeTime } from './html.ts';
 
 export const MAX_HISTORY = 100;

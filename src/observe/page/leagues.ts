@@ -8,9 +8,9 @@ import {
   SORTS,
   type Sort,
 } from '../../store/queries/leagues.ts';
-import { bdi, count, countOf, type Html, linkToLeague, pathWith, relativeTime, visible } from './html.ts';
+import { bdi, count, countOf, type Html, linkToLeague, pathWith, relativeTime, renderPager, visible } from './html.ts';
 
-export const PAGE_SIZE = 50;
+export const LEAGUES_A_PAGE = 50;
 const MAX_CHOICES = 12;
 
 export type Choice = Filter & { readonly sort: Sort };
@@ -26,6 +26,8 @@ export type LeaguesView = {
 export function renderLeagues(view: LeaguesView, now: number): Html {
   const { choice, facets, listing, held } = view;
   const statuses = held > 0 ? [...facets.statuses, { name: 'held', leagues: held }] : facets.statuses;
+  const pages = { page: listing.page, last: Math.ceil(listing.total / LEAGUES_A_PAGE), hasEnds: true };
+  const pager = (label: string) => renderPager({ ...pages, label }, (page) => pathTo(choice, page));
   const sorts = SORTS.map((sort) => link({ ...choice, sort }, SORT_NAMES[sort], sort === choice.sort));
   return html`<section aria-labelledby="leagues-title" data-part="search"><div class="top"><h1 id="leagues-title">Leagues</h1></div>
 <form action="leagues" method="get" role="search">
@@ -37,7 +39,7 @@ export function renderLeagues(view: LeaguesView, now: number): Html {
 <nav aria-label="Statuses">${renderChoices('status', statuses, choice)}</nav>
 <nav aria-label="Sports">${renderChoices('sport', facets.sports, choice)}</nav>
 <nav aria-label="Order"><ul class="choices"><li class="name">Order</li>${sorts}</ul></nav></section>
-<section aria-label="List of leagues" data-part="leagues">${listing.leagues.length === 0 ? explainEmpty(view) : html`${renderPager(view, 'Pages')}${renderTable(listing, choice, now)}${renderPager(view, 'Pages, below the list')}`}</section>`;
+<section aria-label="List of leagues" data-part="leagues">${listing.leagues.length === 0 ? explainEmpty(view) : html`${pager('Pages')}${renderTable(listing, choice, now)}${pager('Pages, below the list')}`}</section>`;
 }
 
 const SORT_NAMES: Readonly<Record<Sort, string>> = { name: 'name', changed: 'last changed', priority: 'priority' };
@@ -75,8 +77,8 @@ function explainEmpty({ choice: { search }, facets }: LeaguesView): Html {
 }
 
 function renderTable({ leagues, page, total }: LeaguePage, { sort, status }: Choice, now: number): Html {
-  const first = (page - 1) * PAGE_SIZE + 1;
-  const range = total > PAGE_SIZE ? `, ${count(first)} to ${count(first + leagues.length - 1)}` : '';
+  const first = (page - 1) * LEAGUES_A_PAGE + 1;
+  const range = total > LEAGUES_A_PAGE ? `, ${count(first)} to ${count(first + leagues.length - 1)}` : '';
   return html`<table class="wide">
 <caption>${countOf(total, 'league')}${range}, sorted by ${SORT_NAMES[sort]}</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Priority</th><th scope="col">${status === 'held' ? 'Held' : 'Changed'}</th></tr></thead>
@@ -98,14 +100,4 @@ const MAX_SHOWN = 60;
 function shorten(text: string): Html | '' {
   if (text === '') return '';
   return text.length > MAX_SHOWN ? html`<bdi>${text.slice(0, MAX_SHOWN)}&hellip;</bdi>` : bdi(text);
-}
-
-function renderPager({ choice, listing: { page, total } }: LeaguesView, label: string): Html | '' {
-  const last = Math.ceil(total / PAGE_SIZE);
-  if (last <= 1) return '';
-  const to = (number: number, words: string): Html | '' =>
-    number < 1 || number > last || number === page
-      ? ''
-      : html`<li><a href="${pathTo(choice, number)}">${words}</a></li>`;
-  return html`<nav aria-label="${label}"><ul class="pages">${page > 2 ? to(1, '⇤ First') : ''}${to(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${to(page + 1, 'Next →')}${page < last - 1 ? to(last, 'Last ⇥') : ''}</ul></nav>`;
 }

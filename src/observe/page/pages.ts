@@ -1,97 +1,96 @@
 import { html } from 'hono/html';
 import { DatabaseError } from '../../errors.ts';
-import { findPoll, KINDS, type Kind, readChanges } from '../../store/queries/changed-polls.ts';
+import { KINDS, type Kind, readChanges, readChangesPage, readPollPage } from '../../store/queries/changed-polls.ts';
 import { countHeld } from '../../store/queries/issues.ts';
 import { createFacetCounter, listLeagues, readLeague, SORTS } from '../../store/queries/leagues.ts';
-import type { Clock } from '../../time/clock.ts';
-import type { Monitor } from '../monitor.ts';
-import { type Handler, type Response, type Routes, textResponse } from '../server.ts';
-import { PAGE_SIZE as CHANGES_A_PAGE, readChangesPage, renderChanges, renderPollPage } from './changes.ts';
+import type { Monitor, State } from '../monitor.ts';
+import { type Handler, type Request, type Routes, textResponse } from '../server.ts';
+import { CHANGES_A_PAGE, renderChanges, renderPollPage } from './changes.ts';
 import { createReader, movedTo, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage, tabTitle } from './layout.ts';
 import { MAX_HISTORY, renderLeague } from './league.ts';
-import { type Choice, PAGE_SIZE, renderLeagues } from './leagues.ts';
+import { type Choice, LEAGUES_A_PAGE, renderLeagues } from './leagues.ts';
 
 /** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
 const MAX_SEARCH_LENGTH = 100;
+
+type Page = readonly [info: PageInfo, main: Html];
 
 /**
  * The HTML pages and their assets, and the page for all other paths. If the database cannot be read, `/` still shows
  * what the worker holds in memory.
  */
-export function createPages(monitor: Monitor, clock: Clock) {
+export function createPages(monitor: Monitor) {
   const { read } = monitor;
   const countFacets = createFacetCounter();
   const readHome = createReader(read, countFacets);
-  const respond = (info: PageInfo, main: Html) => renderPage(info, main, monitor.state());
-  const missing = (title: string, text: string, up = './'): Response =>
-    respond({ title, status: 404, up }, html`<h1 data-part="missing">${text}</h1>`);
   const handle =
-    (render: (query: URLSearchParams) => Response): Handler =>
-    ({ query }) => {
+    (render: (request: Request, state: State) => Page): Handler =>
+    (request) => {
+      const state = monitor.state();
       try {
-        return render(query);
+        return renderPage(...render(request, state), state);
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        return respond({ title: 'Database not readable', status: 503 }, renderError('h1', error.message));
+        return renderPage({ title: 'Database not readable', status: 503 }, renderError('h1', error.message), state);
       }
     };
-  const respondWithPoll = (id: number, kind: Kind, wanted: number): Response => {
-    const { poll, page, changes } = read((db) => {
-      const found = findPoll(db, id);
-      const page = Math.min(wanted, Math.max(1, Math.ceil((found?.[kind] ?? 0) / CHANGES_A_PAGE)));
-      const limits = { limit: CHANGES_A_PAGE, offset: (page - 1) * CHANGES_A_PAGE };
-      const changes = found === undefined ? [] : readChanges(db, { at: found.at, kinds: [kind] }, limits);
-      return { poll: found, page, changes };
-    });
-    if (poll === undefined) return missing('No such poll', 'No poll with this id has changed anything');
-    return respond({ title: 'Changes', path: 'changes' }, renderPollPage(poll, kind, { page, changes }, clock.now()));
+  const showPoll = (id: number, kind: Kind, page: number, now: number): Page => {
+    const found = read((db) => readPollPage(db, id, kind, page, CHANGES_A_PAGE.maxChanges));
+    if (found === undefined) return missing('No such poll', 'No poll with this id has changed anything');
+    return [{ title: 'Changes', path: 'changes' }, renderPollPage(found, now)];
   };
+  const home = handle((_, state) => {
+    const data = readHome(state);
+    return [{ title: tabTitle(state), path: '', status: 'error' in data ? 503 : 200 }, renderHome(state, data)];
+  });
 
   const pages: Routes = {
-    '/': handle((query) => {
-      const moved = movedTo(query);
-      if (moved !== undefined) return textResponse(`The list of leagues is at ${moved}\n`, 302, { Location: moved });
-      const state = monitor.state();
-      const data = readHome(state.now);
-      const info = { title: tabTitle(state), path: '', status: 'error' in data ? 503 : 200 };
-      return renderPage(info, renderHome(state, data), state);
-    }),
-    '/leagues': handle((query) => {
+    '/': (request) => {
+      const moved = movedTo(request.query);
+      if (moved === undefined) return home(request);
+      return textResponse(`The list of leagues is at ${moved}\n`, 302, { Location: moved });
+    },
+    '/leagues': handle(({ query }, { now }) => {
       const choice = readChoice(query);
       const page = parsePositive(query.get('page')) ?? 1;
       const view = read((db) => ({
         choice,
         facets: countFacets(db),
         held: countHeld(db),
-        listing: listLeagues(db, choice, { sort: choice.sort, page, limit: PAGE_SIZE }),
+        listing: listLeagues(db, choice, { sort: choice.sort, page, limit: LEAGUES_A_PAGE }),
       }));
-      return respond({ title: 'Leagues', path: 'leagues' }, renderLeagues(view, clock.now()));
+      return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, now)];
     }),
-    '/league': handle((query) => {
+    '/league': handle(({ query }, { now }) => {
       const id = query.get('id') ?? '';
       const { details, history } = read((db) => ({
         details: readLeague(db, id),
         history: readChanges(db, { leagueId: id }, { limit: MAX_HISTORY }),
       }));
       if (details === undefined) return missing('No such league', 'There is no league with this id');
-      return respond({ title: details.name }, renderLeague(id, details, history, clock.now()));
+      return [{ title: details.name }, renderLeague(id, details, history, now)];
     }),
-    '/changes': handle((query) => {
+    '/changes': handle(({ query }, { now }) => {
       const kind = oneOf(KINDS, query.get('kind'));
       const number = (name: string) => parsePositive(query.get(name));
       const poll = number('poll');
-      if (poll !== undefined && kind !== undefined) return respondWithPoll(poll, kind, number('page') ?? 1);
+      if (poll !== undefined && kind !== undefined) return showPoll(poll, kind, number('page') ?? 1, now);
       const filter = { day: readDay(query.get('day')), kind, olderThan: number('older'), newerThan: number('newer') };
-      const changes = read((db) => readChangesPage(db, filter));
-      return respond({ title: 'Changes', path: 'changes' }, renderChanges(filter, changes, clock.now()));
+      const changes = read((db) => readChangesPage(db, filter, CHANGES_A_PAGE));
+      return [{ title: 'Changes', path: 'changes' }, renderChanges(filter, changes, now)];
     }),
     ...ASSETS,
   };
-  const notFound: Handler = ({ path }) =>
-    missing('Not found', 'There is no such page', '../'.repeat(path.split('/').length - 2) || undefined);
+  const notFound = handle(({ path }) =>
+    missing('Not found', 'There is no such page', '../'.repeat(path.split('/').length - 2) || './'),
+  );
   return { pages, notFound };
+}
+
+function missing(title: string, text: string, up = './'): Page {
+  return [{ title, status: 404, up }, html`<h1 data-part="missing">${text}</h1>`];
 }
 
 function readChoice(query: URLSearchParams): Choice {

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { RunSummary } from '../../store/queries/overview.ts';
 import { describeCounts } from '../../sync/report.ts';
+import { formatTimestamp } from '../../time/clock.ts';
 import type { Schedule } from '../../time/cron.ts';
 import { formatDuration } from '../../time/duration.ts';
-import { percentile, roundUp, timeTicks } from './axis.ts';
-import { count, countOf, DAY_MS, type Html } from './html.ts';
+import { count, countOf, DAY_MS, HOUR_MS, type Html, MINUTE_MS, MONTHS, SECOND_MS, toSecond } from './html.ts';
 
 const WIDTH = 1080;
 const LEFT = 56;
@@ -13,16 +13,19 @@ const HEIGHT = 120;
 const TOP = 12;
 const FLOOR = 72;
 const OUTCOMES_FLOOR = 100;
-/** The outcomes differ in height and filling, so that people who see no colours can tell them apart. */
-const HEIGHTS: Readonly<Record<RunSummary['outcome'], number>> = {
-  unchanged: 6,
-  running: 6,
-  changed: 12,
-  held: 18,
-  failed: 18,
-  interrupted: 18,
-};
 const TALLEST = 18;
+
+type Outcome = RunSummary['outcome'];
+
+/** The outcomes differ in height and filling, so that people who see no colours can tell them apart. */
+const OUTCOMES: Readonly<Record<Outcome, { readonly height: number; readonly name: string }>> = {
+  unchanged: { height: 6, name: 'nothing new' },
+  changed: { height: 12, name: 'changes' },
+  held: { height: TALLEST, name: 'held' },
+  failed: { height: TALLEST, name: 'failed' },
+  interrupted: { height: TALLEST, name: 'interrupted' },
+  running: { height: 6, name: 'running' },
+};
 const MIN_TOOK = 1.5;
 const MAX_TICKS = 9;
 /** How many polls the schedule names in the time that the chart shows. */
@@ -34,11 +37,6 @@ const LISTED_POLLS = 30;
 /** Of fewer polls, 5 % is less than one. */
 const MIN_FOR_95 = 20;
 
-const OUTCOMES: readonly RunSummary['outcome'][] = ['unchanged', 'changed', 'held', 'failed', 'interrupted', 'running'];
-const NAMES: Readonly<Partial<Record<RunSummary['outcome'], string>>> = {
-  unchanged: 'nothing new',
-  changed: 'changes',
-};
 const PATTERN = html`<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="failed" width="5" height="5"/><line class="hatch" y2="5"/></pattern></defs>`;
 
 /** How failed polls are filled, and time in which the data was not fresh. */
@@ -103,11 +101,11 @@ function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
   const isOver = ms > longest;
   const took =
     outcome === 'failed' || outcome === 'running' ? 0 : Math.max(MIN_TOOK, (FLOOR - TOP) * Math.min(1, ms / longest));
-  const height = HEIGHTS[outcome];
+  const { height } = OUTCOMES[outcome];
   const left = x.toFixed(1);
   const box = (y: number, high: number) =>
     html`x="${left}" y="${y.toFixed(1)}" width="${width.toFixed(1)}" height="${high.toFixed(1)}"`;
-  return html`<g><title>${poll.started_at.slice(0, 19).replace('T', ' ')} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect class="took" ${box(FLOOR - took, took)}/>`}${
+  return html`<g><title>${toSecond(poll.started_at)} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect class="took" ${box(FLOOR - took, took)}/>`}${
     isOver && took > 0
       ? html`<text class="over middle" x="${(x + width / 2).toFixed(1)}" y="${TOP - 3}">${formatDuration(ms)}</text>`
       : ''
@@ -115,20 +113,20 @@ function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
 }
 
 function renderKey(polls: readonly RunSummary[]): Html {
-  const shown = OUTCOMES.filter((outcome) => polls.some((poll) => poll.outcome === outcome));
-  return html`<ul class="key end">${shown.map((outcome) => {
-    const height = HEIGHTS[outcome];
-    return html`<li><svg width="9" height="${TALLEST}" aria-hidden="true"><rect ${fillOf(outcome)} y="${TALLEST - height}" width="9" height="${height}" rx="1.5"/></svg>${NAMES[outcome] ?? outcome}</li>`;
-  })}</ul>`;
+  const shown = Object.entries(OUTCOMES).filter(([outcome]) => polls.some((poll) => poll.outcome === outcome));
+  return html`<ul class="key end">${shown.map(
+    ([outcome, { height, name }]) =>
+      html`<li><svg width="9" height="${TALLEST}" aria-hidden="true"><rect ${fillOf(outcome)} y="${TALLEST - height}" width="9" height="${height}" rx="1.5"/></svg>${name}</li>`,
+  )}</ul>`;
 }
 
-function fillOf(outcome: RunSummary['outcome']): Html {
+function fillOf(outcome: string): Html {
   return outcome === 'failed' ? HATCHED : html`class="${outcome}"`;
 }
 
 function renderTable(newestFirst: readonly RunSummary[]): Html {
   const row = (poll: RunSummary) =>
-    html`<tr><td class="number">${count(poll.id)}</td><td><time title="${poll.started_at.slice(0, 19).replace('T', ' ')} UTC">${poll.started_at.slice(0, 19).replace('T', ' ')}</time></td><td class="number">${poll.finished_at === null ? '' : formatDuration(durationMs(poll))}</td><td>${describeOutcome(poll)}</td></tr>`;
+    html`<tr><td class="number">${count(poll.id)}</td><td><time title="${toSecond(poll.started_at)} UTC">${toSecond(poll.started_at)}</time></td><td class="number">${poll.finished_at === null ? '' : formatDuration(durationMs(poll))}</td><td>${describeOutcome(poll)}</td></tr>`;
   return html`<details><summary>Show as a table</summary><table>
 <thead><tr><th scope="col">Run</th><th scope="col">Started (UTC)</th><th scope="col">Duration</th><th scope="col">Result</th></tr></thead>
 <tbody>${newestFirst.slice(0, LISTED_POLLS).map(row)}</tbody></table></details>`;
@@ -143,4 +141,39 @@ function describeOutcome(poll: RunSummary): string {
   if (poll.outcome === 'running') return poll.outcome;
   if (poll.outcome === 'interrupted') return `interrupted: ${poll.error_message ?? ''}`;
   return `${poll.outcome}: ${describeCounts(poll, poll.http_status)}`;
+}
+
+const TIME_STEPS_MS = [
+  ...[1, 5, 10, 30].map((seconds) => seconds * SECOND_MS),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
+  ...[1, 2, 7, 14].map((days) => days * DAY_MS),
+];
+
+/** The ticks of a time axis from `from` to `to` (ms): at round times (UTC), as many as fit, but not more than `most`. */
+export function timeTicks(from: number, to: number, most: number) {
+  const step = TIME_STEPS_MS.find((size) => (to - from) / size <= most) ?? 28 * DAY_MS;
+  const ticks: { at: number; label: string }[] = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push({ at, label: labelOf(at, step) });
+  return ticks;
+}
+
+function labelOf(at: number, step: number): string {
+  const text = formatTimestamp(at);
+  if (step >= DAY_MS) return `${Number(text.slice(8, 10))} ${MONTHS[Number(text.slice(5, 7)) - 1]}`;
+  return text.slice(11, step < MINUTE_MS ? 19 : 16);
+}
+
+const MIN_TOP_MS = 10;
+
+/** The top of a duration axis (ms): a round number of at least `ms`, whose half is round as well. */
+export function roundUp(ms: number): number {
+  const size = 10 ** Math.floor(Math.log10(Math.max(MIN_TOP_MS, ms)));
+  return size * ([1, 2, 4, 6, 10].find((factor) => factor * size >= ms) ?? 10);
+}
+
+/** The value that this share (0 to 1) of the values do not exceed; 0 if there are none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }

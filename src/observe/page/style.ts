@@ -1,10 +1,159 @@
-import { BASE } from './style/base.ts';
-import { CHARTS } from './style/charts.ts';
-import { COLOURS } from './style/colours.ts';
-import { CONTROLS } from './style/controls.ts';
-import { FEED } from './style/feed.ts';
-import { MEDIA } from './style/media.ts';
-import { STATE } from './style/state.ts';
-
 /** Uses no external resources, which the Content-Security-Policy would block. */
-export const STYLE = [COLOURS, BASE, STATE, CHARTS, FEED, CONTROLS, MEDIA].join('');
+export const STYLE = `
+/* Paper is always light. Names ending in -text are for text and have a contrast of 4.5:1; the others are for shapes and have 3:1. */
+:root {
+  color-scheme: light dark;
+  --ground: #f6f7f9; --card: #ffffff; --line: #e1e5ea; --text: #16191d; --muted: #57606a; --link: #0b5cad; --field: #6b7580;
+  --good-text: #1a7f37; --good: #2a9d4b; --good-ground: #eaf6ee;
+  --warn-text: #845600; --warn: #bf8700; --warn-ground: #fff6e0;
+  --bad-text: #b3261e; --bad: #cf222e; --bad-ground: #fdf0ef;
+  --idle: #7c96b3; --took: #a9bdd3; --none: #d3d9e0;
+  --heat-0: #eceff3; --heat-1: #b9dfc4; --heat-2: #6fbd88; --heat-3: #2f8f52; --heat-4: #0f5229;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --ground: #0d1117; --card: #151b23; --line: #2a323d; --text: #e6eaef; --muted: #9ea9b5; --link: #79b8ff; --field: #78838f;
+    --good-text: #56c271; --good: #3fb950; --good-ground: #10261a;
+    --warn-text: #e3b341; --warn: #d29922; --warn-ground: #2b2108;
+    --bad-text: #ff8f87; --bad: #f85149; --bad-ground: #2d1413;
+    --idle: #6c86a3; --took: #3d566f; --none: #333d49;
+    --heat-0: #1d242d; --heat-1: #17432a; --heat-2: #23703f; --heat-3: #36a05a; --heat-4: #7ee2a0;
+  }
+}
+/* The page as a whole: its grid, its header and footer, its cards, text and tables. */
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
+table.wide th[scope=row], .feed, dd, h1, .attention, code { overflow-wrap: anywhere; }
+h1, h2, h3, p, dl, dd, ol, ul { margin: 0; padding: 0; } ol, ul { list-style: none; }
+a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
+p a:not(.plain *, .plain) { text-decoration: underline; }
+:is(a, input, button, summary, [tabindex]):focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px; }
+.skip { position: absolute; left: -9999px; } .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
+header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem; }
+header { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; min-height: 3.4rem; }
+.brand { font-weight: 650; font-size: 1.1rem; color: var(--text); }
+header nav { display: flex; flex-wrap: wrap; gap: .25rem; } header nav a { padding: .4rem .75rem; border-radius: 8px; color: var(--muted); font-weight: 500; }
+header nav a[aria-current] { background: var(--card); color: var(--text); box-shadow: 0 0 0 1px var(--line); }
+.asof { margin: 0 0 0 auto; color: var(--muted); font-size: .85rem; }
+main { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: .9rem; align-items: start; }
+main > * { grid-column: 1 / -1; }
+@media (min-width: 56rem) { main > .major { grid-column: span 8; } main > .minor { grid-column: span 4; } main > .half { grid-column: span 6; } }
+footer { display: flex; flex-wrap: wrap; gap: .3rem 1.25rem; padding-block: .8rem 1.2rem; font-size: .85rem; color: var(--muted); }
+section, .state { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .95rem 1.25rem; }
+div > section + section { margin-top: .9rem; }
+h1 { font-size: 1.6rem; line-height: 1.2; font-weight: 650; letter-spacing: -.015em; }
+section > h1 { margin-bottom: .35rem; }
+h2 { font-size: 1.05rem; font-weight: 650; } h3 { font-size: .9rem; font-weight: 600; }
+.top { display: flex; flex-wrap: wrap; align-items: baseline; gap: .15rem .75rem; margin-bottom: .45rem; }
+.top > p { font-size: .88rem; } .top > .end { margin-left: auto; font-size: .88rem; }
+.muted, .cut { color: var(--muted); font-weight: 400; }
+code { font: .88em ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+time { white-space: nowrap; }
+.tag { display: inline-block; white-space: nowrap; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; font-weight: 400; max-width: 100%; }
+.tag.good { color: var(--good-text); border-color: currentColor; }
+.tag.removed, .tag.bad { color: var(--bad-text); border-color: currentColor; }
+.tag.held, .tag.warn { color: var(--warn-text); border-color: currentColor; }
+table { border-collapse: collapse; width: 100%; font-size: .95rem; }
+caption { text-align: left; color: var(--muted); font-size: .9rem; padding-bottom: .5rem; }
+th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); vertical-align: top; font-weight: 400; }
+thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: .85rem; }
+td.number { white-space: nowrap; }
+dl.rows { display: grid; gap: .25rem; font-size: .92rem; }
+dl.rows > div { display: grid; grid-template-columns: 5.4rem minmax(0, 1fr); gap: 0 .75rem; } dl.rows dt { color: var(--muted); }
+dl.rows small { display: block; font-size: .88em; font-weight: 400; color: var(--muted); } dl.rows .bad { color: var(--bad-text); font-weight: 600; }
+/* The state of the data on top of every home page, and its neighbours: what to do, shares of fresh time, checks. */
+.state { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .25rem 1rem; align-items: center; padding: 1.1rem 1.5rem; }
+.state.good { background: var(--good-ground); border-color: color-mix(in srgb, var(--good) 35%, var(--card)); }
+.state.warning { background: var(--warn-ground); border-color: color-mix(in srgb, var(--warn) 45%, var(--card)); }
+.state.bad { background: var(--bad-ground); border-color: color-mix(in srgb, var(--bad) 45%, var(--card)); }
+.state.lost { border-color: var(--muted); }
+.state h1, .state h2 { font-size: 1.6rem; line-height: 1.2; font-weight: 650; letter-spacing: -.015em; }
+.state .what p { margin-top: .2rem; color: var(--muted); }
+.shares { display: flex; gap: 1.75rem; text-align: right; }
+.shares dt { font-size: .8rem; color: var(--muted); } .shares dd { font-size: 1.35rem; font-weight: 600; line-height: 1.2; white-space: nowrap; }
+.shares dd small { font-size: .8rem; font-weight: 400; color: var(--muted); }
+.attention, .checks { grid-column: 1 / -1; margin-top: .8rem; }
+.attention { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .2rem 1rem; }
+.attention > li { padding: .6rem 0; } .attention > li + li { border-top: 1px solid var(--line); }
+.attention b { font-weight: 650; } .attention p + p { margin-top: .15rem; }
+.checks { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .88rem; color: var(--muted); border-top: 1px solid color-mix(in srgb, var(--text) 10%, transparent); padding-top: .6rem; }
+.checks li::before { content: "✓"; color: var(--good-text); font-weight: 700; margin-right: .35rem; }
+.checks .open { color: var(--text); font-weight: 600; } .checks .open::before { content: "!"; color: var(--warn-text); }
+.checks .bad { color: var(--bad-text); font-weight: 600; } .checks .bad::before { content: "✗"; color: var(--bad-text); }
+.chips { display: flex; flex-wrap: wrap; gap: .35rem; margin-top: .5rem; } .chips li { border: 1px solid var(--line); border-radius: 6px; padding: .05rem .55rem; font-size: .88rem; max-width: 100%; }
+#notices { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; align-items: start; } #notices section { margin: 0; }
+#notices p { margin: .3rem 0; font-size: .92rem; } #notices h3 { margin-top: .6rem; } #notices li + li { margin-top: .15rem; } #notices .chips li { margin: 0; }
+main.dim > :not(#lost) { filter: grayscale(1); --card: var(--ground); --text: var(--muted); --link: var(--muted); --good-text: var(--muted); --warn-text: var(--muted); --bad-text: var(--muted); color: var(--text); } main.dim > #state { display: none; }
+/* Charts and the cards with numbers. Shapes differ as well as colours: see OUTCOMES in poll-chart.ts. */
+svg { display: block; } .chart { width: 100%; height: auto; }
+.scroll { overflow-x: auto; direction: rtl; } .scroll svg { direction: ltr; }
+.chart text { fill: var(--muted); font-size: 11px; } .chart .to-end { text-anchor: end; } .chart .middle { text-anchor: middle; }
+.grid { stroke: var(--line); } .tick { stroke: var(--muted); } .took { fill: var(--took); } .chart .over { font-weight: 600; fill: var(--text); }
+.changed { fill: var(--good); } .unchanged { fill: var(--idle); } .held { fill: var(--warn); }
+.failed { fill: var(--bad); } .hatch { stroke: var(--card); stroke-width: 2; } .interrupted, .running { fill: none; stroke: var(--idle); } .running { stroke: var(--link); }
+.key { display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .85rem; color: var(--muted); align-items: center; }
+.key svg { display: inline-block; vertical-align: -2px; margin-right: .4rem; overflow: visible; } .heat svg { margin: 0 1px; }
+.days .fresh { fill: var(--good); } .days .none { fill: var(--none); } .days { height: 30px; }
+.ends { display: flex; justify-content: space-between; font-size: .8rem; color: var(--muted); margin-top: .25rem; }
+.outages { font-size: .9rem; margin-top: .4rem; display: grid; gap: .1rem; }
+.sub { margin: .5rem 0 .35rem; } details { margin-top: .25rem; font-size: .92rem; } summary { cursor: pointer; color: var(--link); width: fit-content; }
+.heat-0 { fill: var(--heat-0); } .heat-1 { fill: var(--heat-1); } .heat-2 { fill: var(--heat-2); }
+.heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .year a:is(:hover, :focus-visible) rect { stroke: var(--text); stroke-width: 1.5; }
+.big { font-size: 2rem; font-weight: 650; line-height: 1.1; letter-spacing: -.02em; margin: .1rem 0 .5rem; } .big small { font-size: .92rem; font-weight: 400; letter-spacing: 0; color: var(--muted); }
+.bar { width: 100%; height: .5rem; } .bar .active { fill: var(--good); } .bar .inactive { fill: var(--idle); } .bar .other { fill: var(--warn); }
+.split { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 .75rem; font-size: .88rem; margin: .35rem 0 .6rem; }
+.sports th, .sports td { border: 0; padding: .12rem 0; vertical-align: middle; font-size: .92rem; } .sports th { max-width: 10rem; padding-right: .75rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.sports td { width: 99%; } .sports td.number { width: auto; text-align: right; padding-left: .75rem; } .sports svg { width: 100%; height: .5rem; fill: var(--took); }
+/* Changes by poll: a sign for the kind, the league, then each field with its old and its new value. */
+.poll { display: flex; flex-wrap: wrap; gap: 0 .5rem; align-items: baseline; padding-top: .5rem; margin-top: .45rem; border-top: 1px solid var(--line); }
+.top + .poll { border: 0; margin: 0; padding-top: 0; }
+.feed li { display: grid; grid-template-columns: 1.5rem minmax(0, 1fr); gap: 0 .6rem; padding: .2rem 0; }
+.glyph { width: 1.4rem; height: 1.4rem; border-radius: 6px; display: grid; place-items: center; font-weight: 700; font-size: .85rem; background: color-mix(in srgb, var(--idle) 20%, transparent); color: var(--muted); }
+.feed :is(.is-added, .is-restored) .glyph { background: color-mix(in srgb, var(--good) 18%, transparent); color: var(--good-text); }
+.feed .is-removed .glyph { background: color-mix(in srgb, var(--bad) 14%, transparent); color: var(--bad-text); }
+.feed .who a { font-weight: 550; } .feed .who .muted { font-size: .9rem; }
+.diff { display: grid; grid-template-columns: fit-content(11rem) minmax(0, 1fr); gap: 0 .9rem; font-size: .9rem; } .diff dt { color: var(--muted); min-width: 9.5rem; }
+del { color: var(--muted); text-decoration-color: color-mix(in srgb, var(--bad) 60%, transparent); } ins { text-decoration: none; font-weight: 600; }
+dl.fields { display: grid; grid-template-columns: minmax(10.75rem, max-content) minmax(0, 1fr); gap: .3rem 1rem; font-size: .95rem; margin-top: .3rem; }
+dl.fields dt { color: var(--muted); } dl.fields dd { white-space: pre-wrap; }
+.group { margin-top: 1rem; color: var(--muted); font-weight: 600; font-size: .85rem; }
+.sql { display: block; white-space: pre-wrap; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .7rem; margin-top: .35rem; user-select: all; }
+/* Forms, and links that filter, sort and turn pages. */
+form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: 0 0 .75rem; }
+label { font-size: .85rem; color: var(--muted); display: grid; gap: .2rem; max-width: 100%; }
+input, button { font: inherit; color: var(--text); background: var(--ground); border: 1px solid var(--field); border-radius: 6px; padding: .35rem .7rem; max-width: 100%; height: 2.4rem; }
+label:has([type=search]) { flex: 1 1 14rem; max-width: 26rem; } [type=search] { width: 100%; }
+button { background: var(--link); border-color: var(--link); color: var(--card); font-weight: 600; cursor: pointer; }
+.choices, .pages { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; margin: .5rem 0; font-size: .9rem; }
+.choices a, .pages a { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: .15rem .75rem; }
+.choices a[aria-current] { background: var(--link); border-color: var(--link); color: var(--card); }
+.choices a[aria-current] .muted { color: inherit; } .choices .name { color: var(--muted); } nav:first-child > .pages { margin-top: 0; }
+@media (min-width: 40rem) { .choices:has(.name) { padding-left: 3.6rem; } .choices .name { margin-left: -3.6rem; width: 3.2rem; } }
+.choices details { margin: 0; } .choices details[open] { flex-basis: 100%; } .choices details ul { display: flex; flex-wrap: wrap; gap: .4rem; margin-top: .4rem; }
+/* Phones, paper, and people who need more contrast. */
+@media (max-width: 60rem) { .scroll svg { width: 900px; } }
+@media (max-width: 40rem) {
+  header { padding: .6rem 1rem; } main, footer { padding-inline: .75rem; } header nav { order: 1; width: 100%; } header nav a { padding: .5rem .75rem; }
+  section { padding: 1rem; }
+  .state { grid-template-columns: auto minmax(0, 1fr); padding: 1rem; gap: 0 .75rem; } .state h1, .state h2 { font-size: 1.3rem; } .icon { width: 34px; height: 34px; align-self: start; }
+  .shares { grid-column: 1 / -1; justify-content: space-between; text-align: left; margin-top: .75rem; }
+  .top > .end { margin-left: 0; }
+  .scroll { margin-inline: -1rem; padding-inline: 1rem; }
+  .diff { grid-template-columns: minmax(0, 1fr); } .diff dd { padding-left: .9rem; }
+  dl.fields { grid-template-columns: minmax(0, 1fr); gap: 0; } dl.fields dd { margin-bottom: .4rem; }
+  table.wide thead { position: absolute; left: -9999px; }
+  table.wide tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; } table.wide th { display: block; border: 0; padding: 0; }
+  table.wide td { display: inline; border: 0; padding: 0; color: var(--muted); font-size: .9rem; } table.wide td + td:not(:empty)::before { content: " · "; }
+  table.wide td.priority:not(:empty)::before { content: " · priority "; }
+}
+@media print {
+  :root { color-scheme: light; --ground: #fff; }
+  header nav, form, .choices, .pages, .skip, details:not([open]), .end a { display: none; }
+  section, .state, .feed li { break-inside: avoid; } main { display: block; } main > * { margin-bottom: .75rem; }
+  .scroll svg { width: 100%; } time { font-size: 0; } time::after { content: attr(title); font-size: .85rem; } :is(.poll, .feed) time ~ .muted time { display: none; } a { color: inherit; }
+  svg, .glyph, .state { print-color-adjust: exact; }
+}
+@media (prefers-contrast: more) { :root { --line: var(--muted); } }
+@media (forced-colors: active) { .chart rect, .bar rect, .sports rect { forced-color-adjust: none; } }
+`;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { DayCounts } from '../../store/queries/changed-polls.ts';
-import { describeCounts } from './change-list.ts';
+import { describeKinds } from './changes.ts';
 import { countOf, DAY_MS, dayOf, type Html, MONTHS } from './html.ts';
 
 const WEEKS = 53;
@@ -42,7 +42,7 @@ function renderDay(name: string, day: DayCounts | undefined, index: number): Htm
   const level = THRESHOLDS.filter((least) => total >= least).length;
   const [x, y] = [LEFT + Math.floor(index / 7) * CELL, TOP + (index % 7) * CELL];
   const square = html`<rect class="heat-${level}" x="${x}" y="${y}" width="${SQUARE}" height="${SQUARE}" rx="3"/>`;
-  const title = html`<title>${name}: ${describeCounts(day ?? {})}</title>`;
+  const title = html`<title>${name}: ${describeKinds(day ?? {})}</title>`;
   return total === 0
     ? html`<g>${title}${square}</g>`
     : html`<a href="changes?day=${name}" tabindex="-1">${title}${square}</a>`;

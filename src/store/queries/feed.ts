@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { withReader } from '../connection.ts';
 import type { leagueChanges } from '../schema.ts';
-import { type PageLimits, takePage } from './page.ts';
+import { type BatchLimits, takeBatch } from './batch.ts';
 
 /** `before` and `after` stay JSON text, so that no digit is lost. */
 export type FeedEntry = typeof leagueChanges.$inferSelect & {
@@ -26,10 +26,8 @@ export type FeedFilter = {
 /** The changes with `after` < `seq` <= `last` that match the filter. */
 export type FeedRange = FeedFilter & { readonly after: number; readonly last: number };
 
-const ofLeague = (leagueId: string | undefined): string => (leagueId === undefined ? 'true' : 'league_id = @leagueId');
-
 const matches = ({ leagueId, kind }: FeedFilter): string =>
-  `${ofLeague(leagueId)} AND ${kind === undefined ? 'true' : 'kind = @kind'}`;
+  `${leagueId === undefined ? 'true' : 'league_id = @leagueId'} AND ${kind === undefined ? 'true' : 'kind = @kind'}`;
 
 /** The number of the newest change; 0 if there is none. */
 export function lastSeq(db: Database.Database): number {
@@ -41,8 +39,8 @@ export function createFeed(db: Database.Database) {
   return {
     lastSeq: (): number => lastSeq(db),
     /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
-    changesAfter: (seq: number, limits: PageLimits): readonly Change[] =>
-      readPage(db, { after: seq, last: lastSeq(db) }, limits).entries,
+    changesAfter: (seq: number, limits: BatchLimits): readonly Change[] =>
+      readBatch(db, { after: seq, last: lastSeq(db) }, limits).entries,
   };
 }
 
@@ -53,53 +51,45 @@ export function hasLeague(db: Database.Database, leagueId: string): boolean {
 
 /** Finds the range from `start` to the end of the feed. */
 export function findRange(db: Database.Database, start: FeedStart, filter: FeedFilter = {}): FeedRange {
-  const values = { ...start, ...filter };
-  const selectSeq = (sql: string): number => db.prepare<[object], number>(sql).pluck().get(values) ?? 0;
-  const findStart = (): number => {
-    if ('afterSeq' in start) return start.afterSeq;
-    // `at` and `seq` grow together, so the range begins after the last change before the timestamp.
-    if ('sinceAt' in start)
-      return selectSeq('SELECT seq FROM league_changes WHERE at < @sinceAt ORDER BY at DESC, seq DESC LIMIT 1');
-    return selectSeq(`SELECT min(seq) - 1 FROM (
-      SELECT seq FROM league_changes WHERE ${matches(filter)} ORDER BY seq DESC LIMIT @newest)`);
-  };
-  return { ...filter, after: findStart(), last: lastSeq(db) };
+  // `at` and `seq` grow together, so the range begins after the last change before the timestamp.
+  const sql =
+    'sinceAt' in start
+      ? 'SELECT seq FROM league_changes WHERE at < @sinceAt ORDER BY at DESC, seq DESC LIMIT 1'
+      : `SELECT min(seq) - 1 FROM (
+          SELECT seq FROM league_changes WHERE ${matches(filter)} ORDER BY seq DESC LIMIT @newest)`;
+  const select = db.prepare<[object], number>(sql).pluck();
+  const after = 'afterSeq' in start ? start.afterSeq : (select.get({ ...start, ...filter }) ?? 0);
+  return { ...filter, after, last: lastSeq(db) };
 }
 
-type FeedOptions = {
-  readonly limit: number;
+type FeedOptions = BatchLimits & {
   /** Requests the changed fields of each entry, which cost more than the rest of the query. */
   readonly fields?: boolean;
-  /** Ends a page with the change that reaches this length of `before` and `after`. */
-  readonly maxChars?: number;
 };
 
-const PAGE = 500;
-/** Far more than a page of usual changes; what a page of huge ones takes in memory. */
-export const MAX_PAGE_CHARS = 4_000_000;
+/** So many characters are far more than usual changes have; huge ones take that much memory. */
+export const BATCH: BatchLimits = { limit: 500, maxChars: 4_000_000 };
 
-/** Reads the range page by page to save memory, oldest changes first. Throws a DatabaseError. */
+/** Reads the range in batches to save memory, oldest changes first. Throws a DatabaseError. */
 export function* readFeed(path: string, range: FeedRange, options: FeedOptions): Generator<readonly FeedEntry[]> {
   let { after } = range;
   for (let left = options.limit, more = true; more && left > 0; ) {
-    const limit = Math.min(left, PAGE);
-    const page = withReader(path, (db) =>
-      readPage(db, { ...range, after }, { maxChars: MAX_PAGE_CHARS, ...options, limit }),
-    );
-    yield page.entries;
-    left -= page.entries.length;
-    after = page.entries.at(-1)?.seq ?? after;
-    more = page.more;
+    const limits = { ...BATCH, ...options, limit: Math.min(left, BATCH.limit) };
+    const batch = withReader(path, (db) => readBatch(db, { ...range, after }, limits));
+    yield batch.entries;
+    left -= batch.entries.length;
+    after = batch.entries.at(-1)?.seq ?? after;
+    more = batch.more;
   }
 }
 
 /** The first entries of the range, oldest first, and whether the range has more. */
-export function readPage(db: Database.Database, range: FeedRange, { fields = false, ...limits }: FeedOptions) {
+export function readBatch(db: Database.Database, range: FeedRange, { fields = false, ...limits }: FeedOptions) {
   const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
       coalesce(after ->> '$.league_name', before ->> '$.league_name') AS league_name
     FROM league_changes WHERE seq > @after AND seq <= @last AND ${matches(range)} ORDER BY seq LIMIT @most`;
   const found = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).iterate({ ...range, most: limits.limit + 1 });
-  const { rows, more } = takePage(found, limits, ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0));
+  const { rows, more } = takeBatch(found, limits, ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0));
   const selectFields = 'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?';
   const fieldsOf = db.prepare<[number], FeedEntry['fields'][number]>(selectFields).safeIntegers(true);
   const entries = rows.map((row): FeedEntry => ({ ...row, fields: fields ? fieldsOf.all(row.seq) : [] }));

@@ -4,7 +4,7 @@ import { withOwnSnapshot } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
 import { inodeOf } from '../database-file.ts';
 import { createIdentity } from '../tables/identity.ts';
-import { type FeedEntry, type FeedFilter, type FeedStart, findRange, MAX_PAGE_CHARS, readPage } from './feed.ts';
+import { BATCH, type FeedEntry, type FeedFilter, type FeedStart, findRange, readBatch } from './feed.ts';
 
 export type FollowOptions = {
   readonly filter: FeedFilter;
@@ -14,8 +14,7 @@ export type FollowOptions = {
   readonly stop: AbortSignal;
 };
 
-const LOOK_EVERY_MS = 500;
-const PAGE = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
  * Yields the changes from `start` on, and each new change within a second, until `stop` aborts; then rejects with its
@@ -31,34 +30,34 @@ export async function* followFeed(path: string, start: FeedStart, options: Follo
   let from = start;
   let identity: unknown;
 
-  const look = () =>
+  const readNew = () =>
     withOwnSnapshot(path, (db) => {
       const found = createIdentity(db).id();
       identity ??= found;
       const range = findRange(db, from, filter);
       if (found !== identity || ('afterSeq' in from && range.last < from.afterSeq)) throw replacedError(path);
-      const { entries, more } = readPage(db, range, { limit: PAGE, maxChars: MAX_PAGE_CHARS, fields });
+      const { entries, more } = readBatch(db, range, { ...BATCH, fields });
       return { entries, more, next: nextStart(from, range, more ? entries : []) };
     });
 
   for (;;) {
     assertSame();
-    const page = unlessBusy(look, assertSame);
+    const batch = unlessBusy(readNew, assertSame);
     // The path may have led to another file while it was read.
     assertSame();
-    if (page !== undefined) {
-      from = page.next;
-      if (page.entries.length > 0) yield page.entries;
+    if (batch !== undefined) {
+      from = batch.next;
+      if (batch.entries.length > 0) yield batch.entries;
     }
-    if (page?.more === true) stop.throwIfAborted();
-    else await clock.sleep(LOOK_EVERY_MS, stop);
+    if (batch?.more === true) stop.throwIfAborted();
+    else await clock.sleep(POLL_INTERVAL_MS, stop);
   }
 }
 
 /** A start at a time in the future stays as it is until the feed has reached that time. */
-function nextStart(from: FeedStart, range: { after: number; last: number }, page: readonly FeedEntry[]): FeedStart {
+function nextStart(from: FeedStart, range: { after: number; last: number }, batch: readonly FeedEntry[]): FeedStart {
   if ('sinceAt' in from && range.after >= range.last) return from;
-  return { afterSeq: page.at(-1)?.seq ?? range.last };
+  return { afterSeq: batch.at(-1)?.seq ?? range.last };
 }
 
 /** Undefined if another program has the database locked. */

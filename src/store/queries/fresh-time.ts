@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 90;
 const MAX_OUTAGES = 3;
 
-/** From 0 to 1; undefined if nothing is known of the time. */
+/** The share of a time in which the data was fresh, from 0 to 1; undefined if nothing is known of the time. */
 export type Share = number | undefined;
 
 /** A time in which polls failed, the data was stale, or both. Timestamps are in ms. */
@@ -20,14 +20,7 @@ export type Outage = {
   readonly staleMs: number;
 };
 
-export type FreshTime = {
-  /** The share of each day (UTC) in which the data was fresh, oldest first; the last is today, up to now. */
-  readonly days: readonly { readonly startsAt: number; readonly share: Share }[];
-  /** The share of the last 24 hours, 7 days and 90 days, and of how much (ms) of that time anything is known. */
-  readonly shares: readonly { readonly name: string; readonly share: Share; readonly knownMs: number }[];
-  /** The last outages, newest first. */
-  readonly outages: readonly Outage[];
-};
+export type FreshTime = NonNullable<ReturnType<ReturnType<typeof createCounter>>>;
 
 type Run = readonly [
   id: number,
@@ -79,26 +72,38 @@ export function createFreshTime(read: Read) {
 type Read = <T>(work: (db: Database.Database) => T) => T;
 
 /** A call of the function reads at most `maxRows` runs; its result is undefined until all have been read. */
-export function createCounter(maxRows = MAX_ROWS): (db: Database.Database, now: number) => FreshTime | undefined {
+export function createCounter(maxRows = MAX_ROWS) {
   const timeline = createTimeline();
-  return (db, now) => {
+  let lastId: number | undefined;
+  return (db: Database.Database, now: number) => {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const since = today - (DAYS - 1) * DAY_MS;
-    timeline.startAfter(() => db.prepare<[string], number>(LAST_BEFORE).pluck().get(new Date(since).toISOString()));
-    const unread = db.prepare(RUNS_AFTER).raw(true).all(timeline.lastId(), maxRows) as Run[];
-    if (unread.every(timeline.add) && unread.length === maxRows) return undefined;
+    lastId ??= db.prepare<[string], number>(LAST_BEFORE).pluck().get(new Date(since).toISOString()) ?? 0;
+    const unread = db.prepare(RUNS_AFTER).raw(true).all(lastId, maxRows) as Run[];
+    for (const run of unread) {
+      const [id, , outcome] = run;
+      if (outcome === 'running') break;
+      // Rows that were deleted leave a time of which nothing is known.
+      if (id !== lastId + 1) timeline.forget();
+      timeline.add(run);
+      lastId = id;
+    }
+    if (unread.length === maxRows && lastId === unread.at(-1)?.[0]) return undefined;
     const { spans, outages } = timeline.read(since, now);
     const share = (from: number, to: number) => shareOf(spans, from, to);
     return {
+      /** Each day (UTC), oldest first; the last is today, up to now. */
       days: Array.from({ length: DAYS }, (_, index) => {
         const startsAt = since + index * DAY_MS;
         return { startsAt, share: share(startsAt, startsAt + DAY_MS).share };
       }),
+      /** With how much (ms) of the time anything is known of. */
       shares: [
         { name: '24 h', ...share(now - DAY_MS, now) },
         { name: '7 d', ...share(now - 7 * DAY_MS, now) },
         { name: '90 d', ...share(since, now) },
       ],
+      /** The last ones, newest first. */
       outages,
     };
   };
@@ -117,7 +122,6 @@ function shareOf(spans: readonly Span[], begin: number, end: number) {
 
 /** Goes through the runs in their order, and divides the time between good polls of the leagues. */
 function createTimeline() {
-  let lastId: number | undefined;
   /** The last good poll, and since when the data has been fresh without a break; `spans` end there. */
   let good: { readonly freshSince: number; readonly finishedAt: number; readonly staleAt: number } | undefined;
   let failed: { readonly from: number; readonly polls: number; readonly error: string | null } | undefined;
@@ -141,7 +145,6 @@ function createTimeline() {
       { from: end, to, isFresh: false },
     ];
   };
-  /** Rows that were deleted, or that say nothing, leave a time of which nothing is known. */
   const forget = (): void => {
     if (good !== undefined) spans.push({ from: good.freshSince, to: good.finishedAt, isFresh: true });
     good = failed = undefined;
@@ -155,23 +158,15 @@ function createTimeline() {
   };
 
   return {
-    startAfter: (find: () => number | undefined): void => {
-      lastId ??= find() ?? 0;
-    },
-    lastId: (): number => lastId ?? 0,
-    /** False if the run has not ended. */
-    add: ([id, kind, outcome, startedAt, finishedAt, staleAt, error]: Run): boolean => {
-      if (outcome === 'running') return false;
-      if (id !== (lastId ?? 0) + 1) forget();
-      lastId = id;
-      if (kind !== 'leagues') return true;
+    forget,
+    add: ([, kind, outcome, startedAt, finishedAt, staleAt, error]: Run): void => {
+      if (kind !== 'leagues') return;
       if (GOOD.has(outcome)) {
         if (staleAt === null) forget();
         else succeed(Date.parse(finishedAt), Date.parse(staleAt));
       } else if (outcome === 'failed') {
         failed = { from: failed?.from ?? Date.parse(startedAt), polls: (failed?.polls ?? 0) + 1, error };
       }
-      return true;
     },
     /** The spans from `since` up to `now`, and the last outages, newest first. */
     read: (since: number, now: number) => {

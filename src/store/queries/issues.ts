@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { drift } from '../schema.ts';
-import { type HeldRemoval, selectHeldRemovals } from '../tables/held-removals.ts';
+import { selectHeldRemovals } from '../tables/held-removals.ts';
 
 /** Open rejections with the same first problem. */
 export type RejectionGroup = {
@@ -36,25 +36,17 @@ const EXAMPLES = `SELECT substr(rejected.league_id, 1, ${MAX_CHARS}) AS league_i
 const DRIFT = `SELECT substr(field, 1, ${MAX_CHARS}) AS field, kind, detail, first_seen_at
   FROM drift ORDER BY first_seen_at DESC, field LIMIT ${MAX_ROWS}`;
 
-export type Issues = {
-  readonly held: readonly HeldRemoval[];
-  readonly openRejections: number;
-  /** Open rejections without a `league_id`. */
-  readonly unidentified: number;
-  readonly rejections: readonly RejectionGroup[];
-  /** The newest. */
-  readonly drift: readonly DriftEntry[];
-  readonly driftCount: number;
-};
+export type Issues = ReturnType<typeof readIssues>;
 
-export function readIssues(db: Database.Database): Issues {
+export function readIssues(db: Database.Database) {
   const groups = db.prepare<[], Omit<RejectionGroup, 'examples'>>(GROUPS).all();
   const examplesOf = db.prepare<[string | null], Rejection>(EXAMPLES);
   return {
     held: selectHeldRemovals(db),
-    openRejections: countRejections(db, 'resolved_at IS NULL'),
+    openRejections: count(db, 'rejected_leagues WHERE resolved_at IS NULL'),
     unidentified: countUnidentified(db),
-    rejections: groups.map((group) => ({ ...group, examples: examplesOf.all(group.problem) })),
+    rejections: groups.map((group): RejectionGroup => ({ ...group, examples: examplesOf.all(group.problem) })),
+    /** The newest. */
     drift: db.prepare<[], DriftEntry>(DRIFT).all(),
     driftCount: count(db, 'drift'),
   };
@@ -62,15 +54,13 @@ export function readIssues(db: Database.Database): Issues {
 
 /** Counts elements of the last list without a readable `league_id`. While there are any, all removals are held. */
 export const countUnidentified = (db: Database.Database): number =>
-  countRejections(
+  count(
     db,
-    `resolved_at IS NULL AND league_id IS NULL AND scope =
+    `rejected_leagues WHERE resolved_at IS NULL AND league_id IS NULL AND scope =
       (SELECT scope FROM runs WHERE id = (SELECT good_run_id FROM last_polls))`,
   );
 
 export const countHeld = (db: Database.Database): number => count(db, 'held_removals');
-
-const countRejections = (db: Database.Database, where: string): number => count(db, `rejected_leagues WHERE ${where}`);
 
 function count(db: Database.Database, rows: string): number {
   return db.prepare<[], number>(`SELECT count(*) FROM ${rows}`).pluck().get() ?? 0;

@@ -1,6 +1,8 @@
 import type Database from 'better-sqlite3';
+import { membersJson } from '../../league/league-json.ts';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
 import type { leagues } from '../schema.ts';
+import { type BatchLimits, takeBatch } from './batch.ts';
 import { lastSeq } from './feed.ts';
 
 /** An empty or absent value matches every league, except that removed leagues match only the status `removed`. */
@@ -109,23 +111,21 @@ function countFacets(db: Database.Database) {
   };
 }
 
-export type LeagueDetails = Pick<League, 'first_seen_at' | 'changed_at' | 'removed_at'> & {
-  readonly name: string;
-  readonly held_since: string | null;
-  /** The fields of the interface and `extra`, as text; flags are `true` or `false`. */
-  readonly fields: readonly { readonly name: string; readonly value: Truncated }[];
-};
+export type LeagueDetails = NonNullable<ReturnType<typeof readLeague>>;
+
+type LeagueTimes = Pick<League, 'first_seen_at' | 'changed_at' | 'removed_at'> & { readonly held_since: string | null };
 
 /** `text`: the first 2,000 characters of a value; null for NULL. `length`: the total number of characters. */
 type Truncated = { readonly text: string | null; readonly length: number };
 
 const MAX_READ_CHARS = 2_000;
 
-export function readLeague(db: Database.Database, leagueId: string): LeagueDetails | undefined {
+/** `fields` are those of the interface and `extra`, as text; flags are `true` or `false`. */
+export function readLeague(db: Database.Database, leagueId: string) {
   const sql = `SELECT substr(league_name, 1, ${MAX_READ_CHARS}) AS name, first_seen_at, changed_at, removed_at,
       (SELECT held_since FROM held_removals WHERE held_removals.league_id = leagues.league_id) AS held_since
     FROM leagues WHERE league_id = ?`;
-  const row = db.prepare<[string], Omit<LeagueDetails, 'fields'>>(sql).get(leagueId);
+  const row = db.prepare<[string], LeagueTimes & { readonly name: string }>(sql).get(leagueId);
   if (row === undefined) return undefined;
   const readField = (column: string, type: string): Truncated => {
     const text = type === 'flag' ? `iif(${column}, 'true', 'false')` : `CAST(${column} AS TEXT)`;
@@ -147,4 +147,40 @@ export function findByName(db: Database.Database, name: string): readonly NamedL
   const found = db.prepare<[object], NamedLeague>(sql).all({ name });
   const exact = found.filter((league) => league.league_name === name);
   return exact.length > 0 ? exact : found;
+}
+
+export type ListedFilter = {
+  /** Selects leagues with a higher `league_id`. */
+  readonly after: string;
+  readonly status?: string | undefined;
+  readonly sport?: string | undefined;
+};
+
+/** Integers are BigInt, so that no digit is lost. */
+type JsonRow = Readonly<Record<string, string | number | bigint | null>> & { readonly league_id: string };
+
+const COLUMNS = [...LEAGUE_MEMBERS.map(({ name }) => name), 'first_seen_at', 'changed_at'];
+const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [name] : []));
+
+/** The listed leagues that match, by `league_id`: whole leagues as in the feed, with two timestamps, as JSON objects. */
+export function readListed(db: Database.Database, filter: ListedFilter, limits: BatchLimits) {
+  const { status, sport } = filter;
+  const sql = `SELECT ${COLUMNS.join(', ')} FROM leagues
+    WHERE removed_at IS NULL AND league_id > @after
+      AND ${status === undefined ? 'true' : 'status = @status'} AND ${sport === undefined ? 'true' : 'sport = @sport'}
+    ORDER BY league_id LIMIT @most`;
+  const found = db
+    .prepare<[object], JsonRow>(sql)
+    .safeIntegers(true)
+    .iterate({ ...filter, most: limits.limit + 1 });
+  const { rows: leagues, more } = takeBatch(formatLeagues(found), limits, ({ json }) => json.length);
+  return { leagues, more };
+}
+
+function* formatLeagues(rows: Iterable<JsonRow>): Generator<{ readonly league_id: string; readonly json: string }> {
+  for (const row of rows) {
+    const flags = FLAGS.map((name) => [name, row[name] === null ? null : row[name] === 1n]);
+    const json = membersJson(LEAGUE_MEMBERS, { ...row, ...Object.fromEntries(flags) });
+    yield { league_id: row.league_id, json };
+  }
 }

@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3';
 import { openOwnSnapshot } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
 import { createIdentity } from '../tables/identity.ts';
+import { type BatchLimits, takeBatch } from './batch.ts';
 import { lastSeq } from './feed.ts';
-import { type PageLimits, takePage } from './page.ts';
 
 /** One state of the database, until it is disposed of. Its methods throw a DatabaseError. */
 export type MirrorSnapshot = Disposable & ReturnType<typeof createQueries>;
@@ -20,13 +20,9 @@ export function openMirrorSnapshot(path: string): MirrorSnapshot {
 }
 
 function createQueries(client: Database.Database, path: string) {
+  const select = <T>(sql: string) => client.prepare<unknown[], T>(sql).pluck();
   const get = <T>(sql: string, ...values: readonly (string | number)[]): T | undefined =>
-    explainErrors(path, () =>
-      client
-        .prepare<unknown[], T>(sql)
-        .pluck()
-        .get(...values),
-    );
+    explainErrors(path, () => select<T>(sql).get(...values));
   return {
     path,
     databaseId: (): string => explainErrors(path, createIdentity(client).id),
@@ -42,19 +38,16 @@ function createQueries(client: Database.Database, path: string) {
     /** The first ids of live leagues that do not fulfil a condition, cut. */
     leaguesWithout: (condition: string): readonly string[] =>
       explainErrors(path, () =>
-        client
-          .prepare<[], string>(`SELECT substr(league_id, 1, 60) FROM leagues WHERE NOT (${condition}) LIMIT 3`)
-          .pluck()
-          .all(),
+        select<string>(`SELECT substr(league_id, 1, 60) FROM leagues WHERE NOT (${condition}) LIMIT 3`).all(),
       ),
     count: ({ name, where = 'true' }: Pick<TableQuery, 'name' | 'where'>): number =>
       get<number>(`SELECT count(*) FROM ${name} WHERE ${where}`) ?? 0,
-    page: ({ name, columns, where = 'true' }: TableQuery, from: number, limits: PageLimits): TablePage =>
+    page: ({ name, columns, where = 'true' }: TableQuery, from: number, limits: BatchLimits): TablePage =>
       explainErrors(path, () => {
         const sql = `SELECT rowid AS row_number, ${columns.join(', ')} FROM ${name}
           WHERE rowid >= ? AND ${where} ORDER BY rowid LIMIT ?`;
         const found = client.prepare<unknown[], Row>(sql).iterate(from, limits.limit);
-        const { rows } = takePage(found, limits, lengthOf);
+        const { rows } = takeBatch(found, limits, lengthOf);
         const last = rows.at(-1)?.row_number;
         return { rows, next: last === undefined ? undefined : Number(last) + 1 };
       }),

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { desc, eq, type SQL } from 'drizzle-orm';
-import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { withReader } from '../connection.ts';
 import { assertSchemaCurrent } from '../migrate.ts';
 import { logins, runs } from '../schema.ts';
@@ -8,9 +8,30 @@ import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
 import { createIdentity } from '../tables/identity.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
 import { createLoginRows } from '../tables/logins.ts';
+import type { OutputName, OutputRow } from '../tables/outputs.ts';
 import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
-import { prepareAttention } from './attention.ts';
-import { prepareOutputs } from './outputs.ts';
+
+/** A row of the view `attention`. */
+export type Attention = {
+  readonly since: string | null;
+  readonly what:
+    | 'stale'
+    | 'failing'
+    | 'credentials-refused'
+    | 'held-removals'
+    | 'rejected-leagues'
+    | 'drift'
+    | 'interrupted'
+    | OutputName;
+  readonly count: number | null;
+  readonly summary: string;
+  readonly what_to_do: string;
+};
+
+export function prepareAttention(client: Database.Database): () => readonly Attention[] {
+  const select = client.prepare<[], Attention>('SELECT * FROM attention');
+  return () => select.all();
+}
 
 export type Freshness = {
   readonly last_success_at: string | null;
@@ -29,28 +50,53 @@ export function prepareFreshness(client: Database.Database): () => Freshness {
   return () => select.get() as Freshness;
 }
 
-export type Overview = ReturnType<typeof selectOverview>;
+/** An output as `status`, the page, `/status.json` and the metrics show it. */
+export type OutputStatus = Omit<OutputRow, 'refused' | 'fed_by'> & {
+  /** How many changes it lacks; null for the copy. */
+  readonly pending_changes: number | null;
+  /** When the receiver of the webhook answered 410 (Gone). */
+  readonly stopped_at: string | null;
+};
 
-export function readOverview(path: string): Overview {
+const OUTPUTS = `SELECT name, label, outputs.seq, done_at, failed_attempts, failing_since, last_error, next_attempt_at,
+    iif(name = 'copy', NULL, max(0, coalesce((SELECT max(seq) FROM league_changes), 0) - coalesce(outputs.seq, 0)))
+      AS pending_changes,
+    iif(name = 'webhook', (SELECT stopped_at FROM webhook), NULL) AS stopped_at
+  FROM outputs ORDER BY name DESC`;
+
+export function prepareOutputs(client: Database.Database): () => readonly OutputStatus[] {
+  const select = client.prepare<[], OutputStatus>(OUTPUTS);
+  return () => select.all();
+}
+
+export type Overview = ReturnType<typeof readOverview>;
+
+export function readOverview(path: string) {
   return withReader(path, (client) => client.transaction(() => selectOverview(client))());
 }
 
-/** Runs several queries. Call this in a transaction, so that their results are consistent. */
-export function selectOverview(client: Database.Database) {
-  const db = drizzle({ client });
-  const granted = selectLogin(db, eq(logins.outcome, 'ok'));
+function selectOverview(client: Database.Database) {
+  const granted = selectLogin(client, eq(logins.outcome, 'ok'));
   return {
     freshness: prepareFreshness(client)(),
     attention: prepareAttention(client)(),
-    last_runs: selectRuns(client, 10),
-    last_login: summarize(selectLogin(db)),
+    ...selectLast(client),
     /** When the token of the last granted login expires, by the service's clock. */
     token_expires_at: granted?.expires_at ?? null,
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
     token_granted_at: granted?.at ?? null,
-    held_removals: selectHeldRemovals(client),
     last_retry_after: selectLastRetryAfter(client),
     outputs: prepareOutputs(client)(),
+  };
+}
+
+/** What `status` and `/status.json` list. Call this in a transaction, so that it is consistent. */
+export function selectLast(client: Database.Database) {
+  const login = selectLogin(client);
+  return {
+    last_runs: selectRuns(client, 10),
+    last_login: login && { at: login.at, outcome: login.outcome, error_message: login.error_message },
+    held_removals: selectHeldRemovals(client),
   };
 }
 
@@ -72,12 +118,8 @@ export function selectRuns(client: Database.Database, limit: number, only?: RunK
     .all();
 }
 
-function selectLogin(db: BetterSQLite3Database, isWanted?: SQL) {
-  return db.select().from(logins).where(isWanted).orderBy(desc(logins.id)).limit(1).get();
-}
-
-function summarize(login: ReturnType<typeof selectLogin>) {
-  return login && { at: login.at, outcome: login.outcome, error_message: login.error_message };
+function selectLogin(client: Database.Database, isWanted?: SQL) {
+  return drizzle({ client }).select().from(logins).where(isWanted).orderBy(desc(logins.id)).limit(1).get();
 }
 
 /** The stored state that a poll compares the received list with. */

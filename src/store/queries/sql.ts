@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import { codeOf, UsageError } from '../../errors.ts';
 import { openReader } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
@@ -32,23 +33,33 @@ export function* readQuery(path: string, sql: string): Generator<QueryResult> {
   if (verb === undefined) throw new UsageError('No statement to run; write one that reads, such as SELECT.');
   if (verb === 'PRAGMA') assertReadingPragma(plain);
   const db = openReader(path);
-  let rows: IterableIterator<QueryValue[]> | undefined;
   try {
-    const statement = explain(path, () => db.prepare(sql));
-    if (!statement.readonly || !statement.reader)
-      throw new UsageError(`${verb} is not allowed: only statements that read and return rows are.`);
-    const columns = statement.columns().map((column) => column.name);
-    rows = explain(path, () => statement.safeIntegers(true).raw(true).iterate() as IterableIterator<QueryValue[]>);
-    for (let isLast = false; !isLast; ) {
-      const part = explain(path, () => takeRows(rows));
-      isLast = part.length < ROWS_AT_ONCE;
-      if (isLast) db.close();
-      yield { columns, rows: part };
-    }
+    yield* readParts(db, sql, verb);
+  } catch (error) {
+    explainErrors(path, () => {
+      if (!isSqlError(error)) throw error;
+      const hint = /^no such (?:table|column)/.test(error.message) ? FIND_NAMES : '';
+      throw new UsageError(`SQL error: ${error.message}${hint}`);
+    });
   } finally {
-    rows?.return?.();
     db.close();
   }
+}
+
+function* readParts(db: Database.Database, sql: string, verb: string): Generator<QueryResult> {
+  const statement = db.prepare<[], QueryValue[]>(sql);
+  if (!statement.readonly || !statement.reader)
+    throw new UsageError(`${verb} is not allowed: only statements that read and return rows are.`);
+  const columns = statement.columns().map((column) => column.name);
+  let rows: QueryValue[][] = [];
+  for (const row of statement.safeIntegers(true).raw(true).iterate()) {
+    rows.push(row);
+    if (rows.length < ROWS_AT_ONCE) continue;
+    yield { columns, rows };
+    rows = [];
+  }
+  db.close();
+  yield { columns, rows };
 }
 
 /** Like `readQuery`, all rows at once. */
@@ -57,28 +68,7 @@ export function runQuery(path: string, sql: string): QueryResult {
   return { columns: parts[0]?.columns ?? [], rows: parts.flatMap(({ rows }) => rows) };
 }
 
-function takeRows(rows: IterableIterator<QueryValue[]> | undefined): readonly QueryValue[][] {
-  const taken: QueryValue[][] = [];
-  for (let next = rows?.next(); next?.done === false; next = rows?.next()) {
-    taken.push(next.value);
-    if (taken.length === ROWS_AT_ONCE) break;
-  }
-  return taken;
-}
-
 const FIND_NAMES = '; SELECT * FROM about names the tables, SELECT * FROM data_dictionary their columns';
-
-function explain<T>(path: string, work: () => T): T {
-  return explainErrors(path, () => {
-    try {
-      return work();
-    } catch (error) {
-      if (!isSqlError(error)) throw error;
-      const hint = /^no such (?:table|column)/.test(error.message) ? FIND_NAMES : '';
-      throw new UsageError(`SQL error: ${error.message}${hint}`);
-    }
-  });
-}
 
 /** Throws a UsageError unless the PRAGMA only reads. Call this before `prepare`, which executes some PRAGMAs. */
 function assertReadingPragma(sql: string): void {

@@ -1,13 +1,13 @@
-export type PageLimits = {
+export type BatchLimits = {
   readonly limit: number;
-  /** The row that reaches this length is the last of its page, so that a page of huge rows stays small. */
+  /** The row that reaches this length is the last of its batch, so that a batch of huge rows stays small. */
   readonly maxChars?: number;
 };
 
 /** Takes rows up to a limit, but at least one if there is one. `more`: whether a row is left. */
-export function takePage<Row>(
+export function takeBatch<Row>(
   found: Iterable<Row>,
-  { limit, maxChars = Number.POSITIVE_INFINITY }: PageLimits,
+  { limit, maxChars = Number.POSITIVE_INFINITY }: BatchLimits,
   lengthOf: (row: Row) => number,
 ): { readonly rows: readonly Row[]; readonly more: boolean } {
   const rows: Row[] = [];

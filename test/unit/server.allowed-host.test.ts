@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAllowedHost } from '../../src/observe/allowed-host.ts';
+import { isAllowedHost } from '../../src/observe/server.ts';
 
 const NAMES = ['leagues.example.com', '192.0.2.7', '2001:db8::7'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { percentile, roundUp, timeTicks } from '../../src/observe/page/axis.ts';
+import { percentile, roundUp, timeTicks } from '../../src/observe/page/poll-chart.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const HOUR = 3_600_000;
