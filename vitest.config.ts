@@ -19,18 +19,18 @@ const SUITES = {
     exclude: ['test/rigs/{model,simulation}/**'],
     longest: [
       'page-live',
+      'page',
+      'stop',
       'proxy',
       'faults',
       'changes',
-      'stop',
       'demo',
       'database-fault',
-      'page-states',
       'request-counts',
-      'log-reader',
+      'poll',
     ],
     maxWorkers: 6,
-    testTimeout: 60 * SECOND,
+    testTimeout: 120 * SECOND,
   },
   /** `npm run test:endurance`: the same for minutes. */
   endurance: {

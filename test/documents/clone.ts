@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Ended } from './screen.ts';
+import type { Ended } from './terminal.ts';
 
 type Environment = Readonly<Record<string, string>>;
 

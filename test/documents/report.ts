@@ -1,33 +1,26 @@
 /** The results of the commands of one document. */
-export type Report = {
-  readonly pass: (line: number, what: string) => void;
-  readonly fail: (line: number, what: string, why: readonly string[]) => void;
-  readonly leave: (line: number, reason: string) => void;
-  readonly lines: () => readonly string[];
-  readonly passed: () => number;
-  readonly failed: () => number;
-};
+export type Report = ReturnType<typeof createReport>;
 
 const LONGEST_SHOWN = 100;
 const MOST_LINES = 30;
 
 /** Collects the lines about one document, so that documents can run in parallel. */
-export function createReport(file: string): Report {
+export function createReport(file: string) {
   const lines: string[] = [];
   let [passed, failed] = [0, 0];
   return {
-    pass: (line, what) => {
+    pass: (line: number, what: string): void => {
       lines.push(`ok - ${file}:${line} ${shorten(what)}`);
       passed += 1;
     },
-    fail: (line, what, why) => {
+    fail: (line: number, what: string, why: readonly string[]): void => {
       lines.push(`not ok - ${file}:${line} ${shorten(what)}`, ...why.slice(-MOST_LINES).map((one) => `  ${one}`));
       failed += 1;
     },
-    leave: (line, reason) => {
+    leave: (line: number, reason: string): void => {
       lines.push(`not run - ${file}:${line} ${shorten(reason)}`);
     },
-    lines: () => lines,
+    lines: (): readonly string[] => lines,
     passed: () => passed,
     failed: () => failed,
   };

@@ -3,8 +3,8 @@ import { globSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyInstalled, fetchBy, makeClone, newcomer, readDocuments, withRegistry } from './clone.ts';
 import { isFetching, withoutComment } from './command.ts';
-import { type Document, type Output, readDocument, type Step } from './markdown.ts';
-import { createReader, type Reader } from './reader.ts';
+import { type Document, readDocument, type Step } from './markdown.ts';
+import { createReader } from './reader.ts';
 import { lookUp } from './references.ts';
 import { createReport, type Report } from './report.ts';
 import { openRoom } from './sandbox.ts';
@@ -86,7 +86,8 @@ async function follow(document: Document, report: Report): Promise<void> {
   for (const step of document.steps) {
     if (step.mark.reason !== undefined) leave(step, { clone, report, file: document.file });
     else if (step.kind === 'commands') await reader.run(step);
-    else await lookAtOutput(step, reader, report);
+    else if (step.mark.amongLinesOf !== undefined) await reader.waitFor(step, step.mark.amongLinesOf);
+    else report.fail(step.line, 'the output', ['no command stands before it, and no comment says where it comes from']);
   }
   await reader.end();
 }
@@ -106,10 +107,4 @@ function leave({ line, mark }: Step, { clone, report, file }: Place): void {
   const fault = faultOfReason(reason, file, clone);
   if (fault === undefined) report.leave(line, reason);
   else report.fail(line, `not run: ${reason}`, [fault]);
-}
-
-async function lookAtOutput(output: Output, reader: Reader, report: Report): Promise<void> {
-  const { amongLinesOf } = output.mark;
-  if (amongLinesOf !== undefined) return reader.waitFor(output, amongLinesOf);
-  report.fail(output.line, 'the output', ['no command stands before it, and no comment says where it comes from']);
 }

@@ -175,14 +175,14 @@ for major in 10 11 12; do
     cp "$tarball" "$folder"
     echo "$with:"
     run_section 'From npm' as_written
-    check 'league-sync demo, installed for all' runs_the_demo "$global" "$global/bin/league-sync" demo --for 6s
+    check 'league-sync demo, installed for all' runs_the_demo "$global" "$global/bin/league-sync" demo --for 3s
     run_section 'Upgrade or remove the package' as_written
     continue
   fi
   check "$with: npm install into an empty folder" at "$folder" npm install --ignore-scripts=false "$tarball"
   check "$with: nothing but the program and its addon is installed" installs_nothing_else "$folder"
   check "$with: npx league-sync --version" says_its_version "$folder" npx --no -- league-sync --version
-  check "$with: npx league-sync demo --for 6s" runs_the_demo "$folder" npx --no -- league-sync demo --for 6s
+  check "$with: npx league-sync demo --for 3s" runs_the_demo "$folder" npx --no -- league-sync demo --for 3s
 done
 check_claims
 
@@ -192,7 +192,7 @@ make_path "$bin" "$(readlink -f "$work/node20/node_modules/.bin/node")" "$work/n
 mkdir "$folder"
 check 'on Node 20 it can be installed' at "$folder" npm install "$tarball"
 check 'on Node 20 it says which Node it needs, and exits with 78' \
-  refuses "$folder" npx --no -- league-sync demo --for 6s
+  refuses "$folder" npx --no -- league-sync demo --for 3s
 check 'a package of Node 24 beside it helps, as docs/deployment.md says' has_its_own_node "$folder"
 unpacked_kb=$(du -sk --apparent-size "$work/package" | cut -f 1)
 echo "packed it has $(($(stat --format %s "$tarball") / 1000)) kB, unpacked $unpacked_kb kB"

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { makeFolder } from './folder.ts';
+import { couple, openPort, type Port } from './port.ts';
 
 /** The certificate of a TLS server and its private key; both as PEM. */
 export type Certificate = { readonly cert: string; readonly key: string };
@@ -98,4 +101,15 @@ function readPair(folder: string, cert: string, key: string): Certificate {
 function formatDay(days: number): string {
   const timestamp = new Date(Date.now() + days * DAY_MS).toISOString();
   return `${timestamp.slice(0, 19).replaceAll(/\D/g, '')}Z`;
+}
+
+/** Speaks TLS in front of a service that speaks plain HTTP, as a load balancer does. Ends with the test. */
+export function startTls(serviceUrl: string, { cert, key }: Certificate): Promise<Port> {
+  const port = Number(new URL(serviceUrl).port);
+  return openPort(createTlsServer({ cert, key }, (client) => couple(client, connect(port, '127.0.0.1'))));
+}
+
+/** Accepts connections and never responds. Ends with the test. */
+export function startSilence(): Promise<Port> {
+  return openPort(createServer((client) => client.resume()));
 }

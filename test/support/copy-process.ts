@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
 import { missingSqlite3, readRows } from './database.ts';
+import { DEADLINE_MS } from './program.ts';
 
 /** The size of a database whose copy a test interrupts. */
 const PADDING_MB = 100;
 /** Enough to be sure that copying is in progress. */
 const UNDER_WAY_BYTES = 2 ** 20;
-const DEADLINE_MS = 25_000;
 
 /** Makes the database so large that copying takes a while. */
 export function pad(database: string): void {

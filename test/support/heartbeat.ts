@@ -2,22 +2,10 @@ import type { RunError } from '../../src/errors.ts';
 import { StoppedError } from '../../src/errors.ts';
 import type { PingMessage, SendPing } from '../../src/observe/heartbeat.ts';
 
-/** A fake monitoring service that records its messages. */
-export type Listener = {
-  readonly ping: SendPing;
-  /** The kinds of the messages, oldest first. */
-  readonly kinds: () => readonly PingMessage['kind'][];
-  readonly told: readonly PingMessage[];
-  /** Sets the response to all further messages. */
-  readonly answer: (how: Answering) => void;
-  /** Completes a hanging message. */
-  readonly release: () => void;
-};
-
 export type Answering = 'take' | 'hang' | RunError;
 
-/** Creates a service that accepts every message by default. A hanging message ends at its abort. */
-export function createListener(): Listener {
+/** A fake monitoring service that records its messages, and accepts every one by default. A hanging message ends at its abort. */
+export function createListener() {
   const told: PingMessage[] = [];
   let how: Answering = 'take';
   let release = (): void => undefined;
@@ -32,11 +20,14 @@ export function createListener(): Listener {
   };
   return {
     ping,
-    told,
-    kinds: () => told.map(({ kind }) => kind),
-    answer: (next) => {
+    told: told as readonly PingMessage[],
+    /** The kinds of the messages, oldest first. */
+    kinds: (): readonly PingMessage['kind'][] => told.map(({ kind }) => kind),
+    /** Sets the response to all further messages. */
+    answer: (next: Answering): void => {
       how = next;
     },
-    release: () => release(),
+    /** Completes a hanging message. */
+    release: (): void => release(),
   };
 }

@@ -1,7 +1,6 @@
 import { resolve, sep } from 'node:path';
 import { onTestFinished, TestRunner } from 'vitest';
-import { filesBelow, readWhatIsThere } from './leak-file.ts';
-import { createSecrets, type Secrets, type Start } from './secrets.ts';
+import { createSecrets, filesBelow, readWhatIsThere, type Secrets, type Start } from './secrets.ts';
 
 /** How long to wait for processes that inherited a pipe of the program. */
 const LONGEST_DRAIN_MS = 1_000;

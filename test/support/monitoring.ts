@@ -3,25 +3,19 @@ import { type Reply, type Seen, startService } from './service.ts';
 /** The secret part of the address, as healthchecks.io hands it out. */
 export const CHECK_ID = '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
 
-/** A monitoring service on loopback, which ends with the test. */
-export type Monitoring = {
-  readonly url: string;
-  readonly port: number;
-  readonly seen: readonly Seen[];
-  /** Method, path without the check's id, and body of each request, oldest first. */
-  readonly told: () => readonly string[];
-  /** Sets its response from now on. */
-  readonly reply: (next: Reply) => void;
-};
+export type Monitoring = Awaited<ReturnType<typeof startMonitoring>>;
 
-export async function startMonitoring(): Promise<Monitoring> {
+/** A monitoring service on loopback, which ends with the test. */
+export async function startMonitoring() {
   const { url, port, requests, script } = await startService({ other: { body: 'OK' } });
   return {
     url: `${url}/${CHECK_ID}`,
     port,
     seen: requests,
-    told: () => requests.map(({ method, path, body }) => `${method} ${kindOf(path)} ${body}`.trim()),
-    reply: (next) => script('other', next),
+    /** Method, path without the check's id, and body of each request, oldest first. */
+    told: (): readonly string[] => requests.map(({ method, path, body }) => `${method} ${kindOf(path)} ${body}`.trim()),
+    /** Sets its response from now on. */
+    reply: (next: Reply): void => script('other', next),
   };
 }
 

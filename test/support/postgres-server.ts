@@ -1,25 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../../src/errors.ts';
+import { findFreePort } from './port.ts';
 
 export const SUPERUSER = 'postgres';
 export const PASSWORD = 'superuser-password';
 
-export type PostgresServer = {
-  readonly port: number;
-  readonly folder: string;
-  /** The URL of a database, as the superuser or another role. */
-  readonly url: (database: string, user?: string, password?: string) => string;
-  readonly start: () => void;
-  readonly stop: (how?: 'fast' | 'immediate') => void;
-  /** Sends a signal to every process of the server. */
-  readonly signal: (name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => void;
-  readonly remove: () => void;
-};
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 const PROGRAMS = globSync('/usr/lib/postgresql/*/bin').sort().at(-1) ?? '';
 
@@ -32,10 +21,10 @@ export function missingPostgres(): string | undefined {
 }
 
 /** A server without fsync, as its files are not kept. It refuses to run as root, so then it runs as nobody. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres() {
   const folder = mkdtempSync(join(tmpdir(), 'league-sync-postgres-'));
   const data = join(folder, 'data');
-  const port = await freePort();
+  const port = await findFreePort();
   const secret = join(folder, 'password');
   writeFileSync(secret, PASSWORD);
   chmodSync(folder, 0o700);
@@ -43,39 +32,31 @@ export async function startPostgres(): Promise<PostgresServer> {
   run('initdb', '-D', data, '-U', SUPERUSER, '--pwfile', secret, '-A', 'scram-sha-256', '-E', 'UTF8', '--no-sync');
   const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off
     -c shared_buffers=64MB -c max_connections=50`.replaceAll(/\s+/g, ' ');
-  const server: PostgresServer = {
+  const start = (): void => run('pg_ctl', '-D', data, '-l', join(folder, 'log'), '-o', options, '-w', 'start');
+  start();
+  return {
     port,
     folder,
-    url: (database, user = SUPERUSER, password = PASSWORD) =>
+    /** The URL of a database, as the superuser or another role. */
+    url: (database: string, user = SUPERUSER, password = PASSWORD): string =>
       `postgresql://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`,
-    start: () => run('pg_ctl', '-D', data, '-l', join(folder, 'log'), '-o', options, '-w', 'start'),
-    stop: (how = 'fast') => run('pg_ctl', '-D', data, '-m', how, '-w', 'stop'),
-    signal: (name) => {
+    start,
+    stop: (how: 'fast' | 'immediate' = 'fast'): void => run('pg_ctl', '-D', data, '-m', how, '-w', 'stop'),
+    /** Sends a signal to every process of the server. */
+    signal: (name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void => {
       // The processes of the server lead groups of their own, below the first one.
       const [postmaster] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
       for (const pid of [Number(postmaster), ...childrenOf(Number(postmaster))]) signalIfThere(pid, name);
     },
-    remove: () => {
+    remove: (): void => {
       spawnSync(...asNobody(join(PROGRAMS, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop']));
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  server.start();
-  return server;
 }
 
 function childrenOf(parent: number): readonly number[] {
-  const stats = globSync('/proc/[0-9]*/stat').flatMap((file) => {
-    try {
-      return [readFileSync(file, 'utf8')];
-    } catch {
-      // The process has ended.
-      return [];
-    }
-  });
-  // The name in parentheses may hold spaces; the state and the parent follow it.
-  const children = stats.map((stat) => /^(\d+) \(.*\) \S (\d+) /s.exec(stat));
-  return children.flatMap((child) => (Number(child?.[2]) === parent ? [Number(child?.[1])] : []));
+  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ').map(Number);
 }
 
 function signalIfThere(pid: number, name: NodeJS.Signals): void {
@@ -102,14 +83,4 @@ function run(program: string, ...args: readonly string[]): void {
     timeout: 60_000,
   });
   if (status !== 0) throw new Error(`${program} failed (${status}): ${stdout}${stderr}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port was bound');
-  return address.port;
 }

@@ -12,7 +12,7 @@ export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs'
 const COMPILED = join(tmpdir(), 'league-sync-e2e-compiled');
 
 /** Longer than anything here takes, even on a busy machine: a test that waits this long fails. */
-export const DEADLINE_MS = 25_000;
+export const DEADLINE_MS = 40_000;
 
 export type Environment = Readonly<Record<string, string>>;
 

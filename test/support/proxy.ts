@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { couple, openPort, type Port } from './port.ts';
+import { couple, openPort } from './port.ts';
 
 /** A request as the proxy received it. */
 export type Asked = {
@@ -17,12 +17,7 @@ export type Asked = {
  */
 export type ProxyBehaviour = 'relay' | 'hang' | 'break' | 'cut' | number;
 
-export type ProxyServer = Port & {
-  readonly url: string;
-  readonly asked: readonly Asked[];
-  /** Every byte that went through its tunnels, both ways. */
-  readonly tunnelled: () => string;
-};
+export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 
 const PAGE = '<html><h1>Blocked by the proxy</h1></html>';
 
@@ -30,10 +25,7 @@ const PAGE = '<html><h1>Blocked by the proxy</h1></html>';
  * A proxy on loopback, which ends with the test. It connects every host to the service on this port of loopback, so
  * that no test needs name resolution or a network.
  */
-export async function startProxy(
-  service: number,
-  behaviour: (nth: number) => ProxyBehaviour = () => 'relay',
-): Promise<ProxyServer> {
+export async function startProxy(service: number, behaviour: (nth: number) => ProxyBehaviour = () => 'relay') {
   const asked: Asked[] = [];
   const chunks: Buffer[] = [];
   const note = ({ method = '', url = '', headers }: IncomingMessage): ProxyBehaviour => {
@@ -49,8 +41,9 @@ export async function startProxy(
   return {
     ...own,
     url: `http://127.0.0.1:${own.port}`,
-    asked,
-    tunnelled: () => Buffer.concat(chunks).toString('latin1'),
+    asked: asked as readonly Asked[],
+    /** Every byte that went through its tunnels, both ways. */
+    tunnelled: (): string => Buffer.concat(chunks).toString('latin1'),
   };
 }
 

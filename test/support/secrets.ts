@@ -1,7 +1,8 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { tapServers } from './http-capture.ts';
-import { readWhatIsThere } from './leak-file.ts';
 import { encodedSpellingsOf, plainSpellingsOf } from './secret-encodings.ts';
 
 /** The arguments and the environment with which a test starts the program. */
@@ -12,33 +13,31 @@ export type Start = {
 };
 
 /** The secrets of the current test. */
-export type Secrets = {
-  /** Adds the secrets in the environment, in `.env`, in files, and on the command line of a program. */
-  readonly collect: (start: Start) => void;
-  /** Whether the test itself wrote a secret into this file. */
-  readonly isSource: (file: string) => boolean;
-  /**
-   * The name of a secret that the bytes contain, in any encoding. Throws if a secret is too short to be searched for.
-   */
-  readonly findIn: (bytes: Buffer) => string | undefined;
-  readonly forget: () => void;
-};
+export type Secrets = ReturnType<typeof createSecrets>;
 
 /** Shorter secrets occur in ordinary text, so a match would be meaningless. */
 const SHORTEST_SECRET = 8;
 const PASSWORD = 'LEAGUE_SYNC_PASSWORD';
 const USERNAME = 'LEAGUE_SYNC_USERNAME';
-/** Its path is enough to send pings in the worker's name. */
-const HEARTBEAT = 'LEAGUE_SYNC_HEARTBEAT_URL';
-/** Path, query, user and password, any of which may be what lets a sender in. */
-const WEBHOOK = 'LEAGUE_SYNC_WEBHOOK_URL';
-const WEBHOOK_SECRET = 'LEAGUE_SYNC_WEBHOOK_SECRET';
-const POSTGRES = 'LEAGUE_SYNC_POSTGRES_URL';
+/** Any part of an address may be what lets a sender in, if it is long enough to be searched for. */
+const longPartsOf = (address: string): readonly string[] => {
+  const url = URL.parse(address);
+  if (url === null) return [];
+  const parts = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
+  return parts.map(decodeURIComponent).filter(({ length }) => length >= SHORTEST_SECRET);
+};
+/** What is secret in other settings. */
+const SECRET_PARTS: readonly (readonly [name: string, partsOf: (value: string) => readonly string[]])[] = [
+  ['LEAGUE_SYNC_HEARTBEAT_URL', longPartsOf],
+  ['LEAGUE_SYNC_WEBHOOK_URL', longPartsOf],
+  ['LEAGUE_SYNC_WEBHOOK_SECRET', (value) => value.split(/\s+/).map((secret) => secret.replace(/^whsec_/, ''))],
+  ['LEAGUE_SYNC_POSTGRES_URL', (value) => [decodeURIComponent(URL.parse(value)?.password ?? '')]],
+];
 /** The credentials of the demo. */
 const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
 
 /** Knows, besides what `collect` finds, the secrets sent to and from the HTTP servers of this process. */
-export function createSecrets(): Secrets {
+export function createSecrets() {
   const names = new Map<string, string>();
   const sources = new Set<string>();
   const known = new Set<string>();
@@ -69,7 +68,8 @@ export function createSecrets(): Secrets {
     return [settings[name] ?? '', line].filter((value) => value !== '');
   };
   return {
-    collect: ({ args, cwd, env }) => {
+    /** Adds the secrets in the environment, in `.env`, in files, and on the command line of a program. */
+    collect: ({ args, cwd, env }: Start): void => {
       const dotenv = join(cwd, '.env');
       sources.add(dotenv);
       const given = { ...parseEnv(readWhatIsThere(dotenv).toString()), ...env };
@@ -79,33 +79,86 @@ export function createSecrets(): Secrets {
         keepCredential(PASSWORD, password);
         for (const username of usernames) keepCredential('the Basic pair', `${username}:${password}`);
       }
-      const parts = read(HEARTBEAT, given, cwd).flatMap((address) => URL.parse(address)?.pathname.split('/') ?? []);
-      for (const part of parts) if (part.length >= SHORTEST_SECRET) keepCredential(HEARTBEAT, part);
-      for (const address of read(WEBHOOK, given, cwd))
-        for (const part of partsOf(address)) if (part.length >= SHORTEST_SECRET) keepCredential(WEBHOOK, part);
-      for (const line of read(WEBHOOK_SECRET, given, cwd))
-        for (const secret of line.split(/\s+/)) keepCredential(WEBHOOK_SECRET, secret.replace(/^whsec_/, ''));
-      for (const address of read(POSTGRES, given, cwd))
-        keepCredential(POSTGRES, decodeURIComponent(URL.parse(address)?.password ?? ''));
+      for (const [name, partsOf] of SECRET_PARTS)
+        for (const value of read(name, given, cwd)) for (const part of partsOf(value)) keepCredential(name, part);
       const option = args.indexOf('--password');
       if (option >= 0) keepCredential('--password', args[option + 1] ?? '');
     },
-    isSource: (file) => sources.has(file),
-    findIn: (bytes) => {
+    /** Whether the test itself wrote a secret into this file. */
+    isSource: (file: string): boolean => sources.has(file),
+    /** The name of a secret that the bytes contain, in any encoding. Throws if a secret is too short to be found. */
+    findIn: (bytes: Buffer): string | undefined => {
       if (short !== undefined) throw new Error(`${short} has to be at least ${SHORTEST_SECRET} characters long here.`);
       for (const [spelling, name] of shortest()) if (bytes.includes(spelling)) return name;
       return undefined;
     },
-    forget: () => {
+    forget: (): void => {
       short = undefined;
       for (const remembered of [names, sources, known]) remembered.clear();
     },
   };
 }
 
-/** What is secret in the URL of a webhook. */
-function partsOf(address: string): readonly string[] {
-  const url = URL.parse(address);
-  if (url === null) return [];
-  return [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password].map(decodeURIComponent);
+/** Called with every secret that is sent or received, and its kind. */
+type Listener = {
+  readonly onToken: (name: string, token: string) => void;
+  readonly onCredential: (name: string, secret: string) => void;
+};
+
+/** The maximum size of a login response. */
+const LONGEST_LOGIN = 65_536;
+const ISSUED = /"(access_token|refresh_token)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+/**
+ * Captures the secrets of all HTTP servers in this process: the `Authorization` of requests, and the tokens in login
+ * responses, used or not.
+ */
+function tapServers(hear: Listener): void {
+  subscribe('http.server.response.created', (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    hearAuthorization(request.headers.authorization ?? '', hear);
+    if (request.method === 'POST') tapBody(response, hear);
+  });
+}
+
+function hearAuthorization(header: string, hear: Listener): void {
+  const [scheme, sent = ''] = header.split(' ', 2);
+  if (scheme === 'Bearer') hear.onToken('a token that was sent', sent);
+  if (scheme !== 'Basic') return;
+  const pair = Buffer.from(sent, 'base64').toString();
+  hear.onCredential('a Basic pair that was sent', pair);
+  hear.onCredential('a password that was sent', pair.slice(pair.indexOf(':') + 1));
+}
+
+/** Reads the body without changing the response. */
+function tapBody(response: ServerResponse, hear: Listener): void {
+  let said = '';
+  for (const name of ['write', 'end'] as const) {
+    const send = response[name];
+    response[name] = (...args: unknown[]) => {
+      if (said.length < LONGEST_LOGIN && (typeof args[0] === 'string' || args[0] instanceof Uint8Array)) {
+        said += Buffer.from(args[0] as string).toString();
+        for (const [, field = '', text = ''] of said.matchAll(ISSUED))
+          hear.onToken(`an ${field}`, String(JSON.parse(text)));
+      }
+      return Reflect.apply(send, response, args);
+    };
+  }
+}
+
+/** Every regular file below the folder, except for core dumps. */
+export function filesBelow(folder: string): readonly string[] {
+  if (!existsSync(folder)) throw new Error(`${folder} was removed before it could be searched for secrets.`);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/^core(\.\d+)?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Empty if the file cannot be read: a disk may be gone, or the file may belong to another user. */
+export function readWhatIsThere(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type Bench, setUpFor } from './bench.ts';
 import type { Row } from './database.ts';
-import { type Environment, eventually, type RunningProgram } from './program.ts';
+import { DEADLINE_MS, type Environment, eventually, type RunningProgram } from './program.ts';
 import { listLeagues, startService } from './service.ts';
 
 /** A worker with its status server, and the address. */
@@ -49,7 +49,7 @@ export async function readiness(url: string): Promise<readonly [number, readonly
 
 /** Polls `/readyz` until it has these reasons. */
 export async function waitForReadiness(url: string, reasons: readonly string[]): Promise<void> {
-  const giveUpAt = performance.now() + 25_000;
+  const giveUpAt = performance.now() + DEADLINE_MS;
   for (;;) {
     const [status, found] = await readiness(url);
     if (String(found) === String(reasons) && status === (reasons.length === 0 ? 200 : 503)) return;

@@ -3,18 +3,6 @@ import { beforeEach, onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
 import { type Environment, eventually, PROGRAM } from './program.ts';
 
-/** The program at a terminal, and the input of its user. */
-export type Terminal = {
-  /** Everything on the screen so far, with the echoed input. */
-  readonly screen: () => string;
-  /** Waits until the screen ends with this. */
-  readonly waitForPrompt: (text: string) => Promise<void>;
-  /** Presses these keys. */
-  readonly type: (keys: string) => void;
-  /** Waits for the exit, and returns the exit code like a shell. */
-  readonly waitForExit: () => Promise<number>;
-};
-
 export const CONTROL_C = '\u0003';
 export const CONTROL_D = '\u0004';
 
@@ -38,8 +26,8 @@ export type TerminalOptions = {
   readonly columns?: number;
 };
 
-/** Starts a command of the program at a pseudo-terminal. */
-export function startAtTerminal(args: string, { cwd, env, after = '', columns }: TerminalOptions): Terminal {
+/** Starts a command of the program at a pseudo-terminal, whose user can type. */
+export function startAtTerminal(args: string, { cwd, env, after = '', columns }: TerminalOptions) {
   const size = columns === undefined ? '' : `stty cols ${columns}; `;
   const command = size + (after === '' ? `exec "$NODE" "$PROGRAM" ${args}` : `"$NODE" "$PROGRAM" ${args} ${after}`);
   const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
@@ -68,13 +56,17 @@ export function startAtTerminal(args: string, { cwd, env, after = '', columns }:
     child.kill('SIGKILL');
   });
   return {
-    screen: () => screen,
-    waitForPrompt: async (text) => {
+    /** Everything on the screen so far, with the echoed input. */
+    screen: (): string => screen,
+    /** Waits until the screen ends with this. */
+    waitForPrompt: async (text: string): Promise<void> => {
       await eventually(`the screen ends with "${text}"; it shows\n${screen}`, () => screen.endsWith(text));
     },
-    type: (keys) => {
+    /** Presses these keys. */
+    type: (keys: string): void => {
       child.stdin.write(keys);
     },
-    waitForExit: () => eventually('the program at the terminal ends', () => code),
+    /** Waits for the exit, and returns the exit code like a shell. */
+    waitForExit: (): Promise<number> => eventually('the program at the terminal ends', () => code),
   };
 }

@@ -16,27 +16,14 @@ export type Delivered = {
 /** A number is a status. */
 export type Answer = Reply | number;
 
-/** A receiver of webhooks on loopback, which ends with the test. */
-export type Receiver = {
-  /** With a path and a query that are secrets. */
-  readonly url: string;
-  /** Every attempt, oldest first. */
-  readonly seen: readonly Delivered[];
-  /** The type of each attempt and, of changes, their bounds: `leagues.changed 1-100`. */
-  readonly told: () => readonly string[];
-  /** The responses to the next requests; the last one repeats. */
-  readonly script: (...replies: readonly Answer[]) => void;
-  /** Resolves with the attempts, when there are that many. */
-  readonly waitFor: (count: number) => Promise<readonly Delivered[]>;
-  /** The settings of a worker that sends to it. */
-  readonly env: Readonly<Record<string, string>>;
-};
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export const SECRET = `whsec_${Buffer.from('a secret of scripted receivers').toString('base64')}`;
 
-/** Starts a receiver that accepts everything unless told otherwise. */
-export async function startReceiver(...replies: readonly Answer[]): Promise<Receiver> {
+/** Starts a receiver of webhooks on loopback, which ends with the test. It accepts everything unless told otherwise. */
+export async function startReceiver(...replies: readonly Answer[]) {
   const service = await startService();
+  /** Sets the responses to the next requests; the last one repeats. */
   const script = (...next: readonly Answer[]): void =>
     service.script('other', ...next.map((reply) => (typeof reply === 'number' ? { status: reply } : reply)));
   script(...(replies.length === 0 ? [204] : replies));
@@ -53,16 +40,22 @@ export async function startReceiver(...replies: readonly Answer[]): Promise<Rece
         ...JSON.parse(body),
       }));
   return {
+    /** With a path and a query that are secrets. */
     url,
-    get seen() {
+    /** Every attempt, oldest first. */
+    get seen(): readonly Delivered[] {
       return delivered();
     },
-    told: () =>
+    /** The type of each attempt and, of changes, their bounds: `leagues.changed 1-100`. */
+    told: (): readonly string[] =>
       delivered().map(({ type, data }) =>
         data.from_seq === undefined ? type : `${type} ${data.from_seq}-${data.to_seq}`,
       ),
     script,
-    waitFor: (count) => eventually(`${count} messages arrive`, () => delivered().length >= count && delivered()),
+    /** Resolves with the attempts, when there are that many. */
+    waitFor: (count: number) =>
+      eventually(`${count} messages arrive`, () => delivered().length >= count && delivered()),
+    /** The settings of a worker that sends to it. */
     env: { LEAGUE_SYNC_WEBHOOK_URL: url, LEAGUE_SYNC_WEBHOOK_SECRET: SECRET },
   };
 }

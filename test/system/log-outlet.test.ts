@@ -1,8 +1,22 @@
-import { existsSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, leagueRequests, setUp } from '../support/bench.ts';
-import { eventually } from '../support/program.ts';
+import { type Bench, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
+import { isLocked } from '../support/database.ts';
+import { makeFifo, openFullFifo, openUntilEnd } from '../support/fifo.ts';
+import { eventually, type RunningProgram } from '../support/program.ts';
 import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
+
+/** Waits for the poll in progress, if any, and has a worker poll again; its log cannot tell when. */
+async function pollTwice({ simulator, rows }: SimulatedBench, worker: RunningProgram): Promise<void> {
+  await eventually('it has polled', () => leagueRequests(simulator).length > 0);
+  const isIdle = () => rows("SELECT 1 FROM runs WHERE outcome IN ('changed', 'unchanged')").length > 0;
+  await eventually('the poll is stored', isIdle);
+  const before = leagueRequests(simulator).length;
+  for (let more = 1; more <= 2; more += 1) {
+    worker.send('SIGHUP');
+    await eventually('it polls again', () => leagueRequests(simulator).length >= before + more);
+  }
+}
 
 /** A shell that redirects the streams of the program. */
 function withStreams(redirection: string): readonly string[] {
@@ -20,8 +34,8 @@ const OUTLETS = [
 describe.skipIf(!existsSync('/dev/full'))('a worker', () => {
   it.each(OUTLETS)('%s keeps polling, and exits 0 when stopped', async (_, redirection) => {
     const bench = await setUp();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND }, { through: withStreams(redirection) });
-    await eventually('it has polled some times', () => leagueRequests(bench.simulator).length >= 3);
+    const worker = bench.start(['run'], {}, { through: withStreams(redirection) });
+    await pollTwice(bench, worker);
     const askedAt = performance.now();
     expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
     expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
@@ -47,3 +61,62 @@ describe.skipIf(!existsSync('/dev/full'))('sync', () => {
     expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
   });
 });
+
+describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
+  const settings = { LEAGUE_SYNC_LOG_FORMAT: format };
+
+  it('to a FIFO without a reader keeps polling, and stops in time', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run'], settings, { stdout: openFullFifo() });
+    await pollTwice(bench, worker);
+    const askedAt = performance.now();
+    expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
+    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+    expectInOrder(bench.database);
+  });
+
+  it('to a reader that closes the pipe keeps polling, and exits 0 when stopped', async () => {
+    const bench = await setUp();
+    const path = makeFifo();
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const worker = bench.start(['run'], settings, { stdout: openUntilEnd(path, constants.O_WRONLY) });
+    await eventually('it has polled', () => leagueRequests(bench.simulator).length === 1);
+    closeSync(reader);
+    await pollTwice(bench, worker);
+    expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('sync with a stuck reader', () => {
+  it('has stored the poll, and exits at once on the second signal', async () => {
+    const bench = await setUp();
+    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
+    await eventually('the poll is stored', () => isStored(bench));
+    sync.send('SIGTERM');
+    // If both signals are pending, the kernel decides which is delivered first.
+    expect([130, 143]).toContain((await sync.stop('SIGINT')).code);
+    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
+  });
+
+  // It waits for its reader forever, and still holds the lock of the database.
+  it('exits on the first signal', async () => {
+    const bench = await setUp();
+    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
+    await eventually('the poll is stored', () => isStored(bench));
+    sync.send('SIGTERM');
+    await eventually('it has ended', () => !sync.alive());
+  });
+
+  it('does not keep a worker from starting', async () => {
+    const bench = await setUp();
+    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
+    await eventually('the poll is stored', () => isStored(bench));
+    await eventually('the lock is free', () => !isLocked(bench.database));
+    expect(sync.alive()).toBe(true);
+  });
+});
+
+function isStored({ database, rows }: Bench): boolean {
+  const hasTable = existsSync(database) && rows("SELECT name FROM sqlite_schema WHERE name = 'runs'").length === 1;
+  return hasTable && rows("SELECT id FROM runs WHERE outcome = 'changed'").length === 1;
+}

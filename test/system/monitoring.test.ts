@@ -47,11 +47,6 @@ function missingLabels(
   return labels.filter((label) => ![...known, ...OF_THE_SCRAPER].includes(label));
 }
 
-/** The metrics in an expression. */
-function metricsIn(expression: string): readonly string[] {
-  return expression.match(NAME) ?? [];
-}
-
 const FOLDER = 'docs/monitoring';
 const rules = readFileSync(`${FOLDER}/alerts.yaml`, 'utf8');
 const cases = readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8');
@@ -99,11 +94,6 @@ describe('each rule for Prometheus', () => {
     expect(alerts().filter((name) => !cases.includes(`{alertname="${name}"}`))).toEqual([]);
   });
 
-  it('uses metrics that a worker has', async () => {
-    const found = await scrapeWorker();
-    expect(ruleTexts().flatMap((text) => missingFrom(found, text.split('for:', 1)[0] ?? ''))).toEqual([]);
-  });
-
   it('names what an operator can do', () => {
     const rows = operations.split('\n## Alerts\n')[1]?.split('\n## ')[0] ?? '';
     for (const [index, name] of alerts().entries()) {
@@ -113,31 +103,25 @@ describe('each rule for Prometheus', () => {
   });
 });
 
-describe('the dashboard', () => {
-  it('uses metrics that a worker has', async () => {
-    const found = await scrapeWorker();
-    const targets = dashboard.panels.flatMap((panel) => panel.targets);
-    expect(targets.length).toBeGreaterThan(20);
-    expect(targets.flatMap(({ expr }) => missingFrom(found, expr))).toEqual([]);
-    for (const { expr, legendFormat } of targets) {
-      const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
-      expect([expr, missingLabels(found, metricsIn(expr), labels)]).toEqual([expr, []]);
-    }
-    const choices = dashboard.templating.list.map(({ query }) => (typeof query === 'string' ? '' : query.query));
-    expect(choices.flatMap((query) => missingFrom(found, query))).toEqual([]);
-  });
-});
+it('the rules, the dashboard and the page on monitoring name the metrics that a worker has', async () => {
+  const found = await scrapeWorker();
+  expect(ruleTexts().flatMap((text) => missingFrom(found, text.split('for:', 1)[0] ?? ''))).toEqual([]);
 
-describe('the page on monitoring', () => {
-  it('names every metric of a worker with its labels, and no other', async () => {
-    const found = await scrapeWorker();
-    const { samples } = found;
-    const own = samples.filter(({ name }) => name.startsWith('league_sync_'));
-    const served = own.map(({ name, labels }) => {
-      const shown = Object.keys(labels).filter((label) => label !== 'le');
-      return name.replace(/_(?:bucket|sum|count)$/, '') + (shown.length === 0 ? '' : `{${shown.join(',')}}`);
-    });
-    const named = [...page.matchAll(/^\| `(league_sync_[^`]+)`/gm)].map(([, name]) => name);
-    expect(named.toSorted()).toEqual([...new Set([...served, ...withoutValue(found)])].toSorted());
+  const targets = dashboard.panels.flatMap((panel) => panel.targets);
+  expect(targets.length).toBeGreaterThan(20);
+  expect(targets.flatMap(({ expr }) => missingFrom(found, expr))).toEqual([]);
+  for (const { expr, legendFormat } of targets) {
+    const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+    expect([expr, missingLabels(found, expr.match(NAME) ?? [], labels)]).toEqual([expr, []]);
+  }
+  const choices = dashboard.templating.list.map(({ query }) => (typeof query === 'string' ? '' : query.query));
+  expect(choices.flatMap((query) => missingFrom(found, query))).toEqual([]);
+
+  const own = found.samples.filter(({ name }) => name.startsWith('league_sync_'));
+  const served = own.map(({ name, labels }) => {
+    const shown = Object.keys(labels).filter((label) => label !== 'le');
+    return name.replace(/_(?:bucket|sum|count)$/, '') + (shown.length === 0 ? '' : `{${shown.join(',')}}`);
   });
+  const named = [...page.matchAll(/^\| `(league_sync_[^`]+)`/gm)].map(([, name]) => name);
+  expect(named.toSorted()).toEqual([...new Set([...served, ...withoutValue(found)])].toSorted());
 });

@@ -15,20 +15,17 @@ async function ask({ url }: Served, path: string): Promise<{ readonly text: stri
 }
 
 describe('a worker stays responsive', () => {
-  it.each(['/', '/metrics', '/status.json'])(
-    'when a client sends a burst of requests for %s and reads nothing',
-    async (path) => {
-      const served = await serveLeagues(makeLeagues(500));
-      const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
-      socket.on('error', () => undefined);
-      await once(socket, 'connect');
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(BURST));
-      // Closed by the server, with or without a response.
-      await new Promise((resolve) => socket.once('close', resolve));
-      expect((await ask(served, '/livez')).tookMs).toBeLessThan(LONGEST_MS);
-      expect((await served.worker.stop()).code).toBe(0);
-    },
-  );
+  it('when a client sends a burst of requests and reads nothing', async () => {
+    const served = await serveLeagues(makeLeagues(500));
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(BURST));
+    // Closed by the server, with or without a response.
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect((await ask(served, '/livez')).tookMs).toBeLessThan(LONGEST_MS);
+    expect((await served.worker.stop()).code).toBe(0);
+  });
 
   it('during a search that is meant to be slow', async () => {
     const slow = 'a'.repeat(10_000);

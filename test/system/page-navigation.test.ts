@@ -1,21 +1,37 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { expectAccessible, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
-import { type Served, serve } from '../support/status-server.ts';
+import { expectAccessible, LOOKS, NO_BROWSER, openTab } from '../support/browser.ts';
+import { serve } from '../support/status-server.ts';
 
 beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
 
-async function serveReal(): Promise<Served & { readonly simulator: Awaited<ReturnType<typeof setUp>>['simulator'] }> {
+async function open(options: Parameters<typeof openTab>[1] = LOOKS.light) {
   const bench = await setUp();
-  const served = await serve(bench);
-  await served.worker.waitForPoll();
-  return { ...served, simulator: bench.simulator };
+  const { simulator } = bench;
+  const { worker, url } = await serve(bench);
+  await worker.waitForPoll('changed');
+  const leagues = simulator.leagues() as readonly Readonly<Record<string, unknown>>[];
+  return {
+    ...(await openTab(url, options)),
+    bench,
+    leagues,
+    /** Polls a list, by default with this city for its first leagues. */
+    poll: async (city: string, count: number, list = leagues) => {
+      simulator.setLeagues(list.map((sent, index) => (index < count ? { ...sent, city } : sent)));
+      worker.send('SIGHUP');
+      await worker.waitForPoll('changed');
+    },
+    fail: async (...faults: readonly string[]) => {
+      for (const fault of faults) simulator.setFault(fault, true);
+      worker.send('SIGHUP');
+      await worker.waitForPoll('held');
+    },
+  };
 }
 
-describe('the search for a league', () => {
-  it('works with the keyboard only, and has an address to bookmark', async () => {
-    const { url } = await serveReal();
-    const { page, expectQuiet } = await openTab(url);
+describe('the list of leagues', () => {
+  it('is searched with the keyboard only, and the search has an address to bookmark', async () => {
+    const { page, expectQuiet } = await open();
     await page.goto('/leagues');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
@@ -27,9 +43,7 @@ describe('the search for a league', () => {
     expect(await names.allTextContents()).toEqual(['2. Bundesliga', 'Austrian Bundesliga', 'Bundesliga']);
     // Links that were made when the list was on the home page lead here.
     await page.goto('/?q=bundes&sport=soccer&status=active');
-    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
-      '/leagues?q=bundes&sport=soccer&status=active',
-    );
+    expect(page.url()).toMatch(/\/leagues\?q=bundes&sport=soccer&status=active$/);
     expect(await page.getByRole('searchbox').inputValue()).toBe('bundes');
     expect(await names.count()).toBeGreaterThan(0);
     await page.goto('/leagues?q=100%25_no_such');
@@ -37,10 +51,18 @@ describe('the search for a league', () => {
     expectQuiet();
   });
 
-  it('filters by sport and status links, which mark the current choice', async () => {
-    const { url } = await serveReal();
-    const { page, expectQuiet } = await openTab(url);
+  it('has pages, and links by sport and status that mark the current choice', async () => {
+    const { page, expectQuiet } = await open();
     await page.goto('/leagues');
+    const list = page.getByRole('region', { name: 'List of leagues' });
+    expect(await list.textContent()).toContain('124 leagues, 1 to 50, sorted by name');
+    await list.getByRole('link', { name: 'Next' }).first().click();
+    await page.waitForURL(/page=2$/);
+    expect(await list.textContent()).toContain('51 to 100, sorted by name');
+    await page.goto('/leagues');
+    await list.getByRole('link', { name: 'Last' }).first().click();
+    await page.waitForURL(/page=3$/);
+    expect(await list.getByRole('link', { name: 'Next' }).count()).toBe(0);
     await page.getByRole('navigation', { name: 'Sports' }).getByRole('link', { name: 'cricket' }).click();
     await page.waitForURL(/sport=cricket/);
     await page.getByRole('navigation', { name: 'Statuses' }).getByRole('link', { name: 'inactive' }).click();
@@ -55,16 +77,11 @@ describe('the search for a league', () => {
     expectQuiet();
   });
 
-  it('leads to all of its fields and its history', async () => {
-    const { url, worker, simulator, bench } = await serveReal();
-    const { page, expectQuiet } = await openTab(url, LOOKS.phone);
-    const [{ league_id: id, league_name: name }] = bench.rows(
-      'SELECT league_id, league_name FROM leagues WHERE city IS NOT NULL ORDER BY league_id LIMIT 1',
-    ) as readonly [{ league_id: string; league_name: string }];
-    simulator.setLeagues(simulator.leagues().map((sent) => ({ ...(sent as object), city: 'Elsewhere' })));
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
-    await page.goto(`/league?${new URLSearchParams({ id })}`);
+  it('leads to all fields of a league and its history', async () => {
+    const { page, expectQuiet, bench, leagues, poll } = await open(LOOKS.phone);
+    const { league_id: id, league_name: name } = leagues.find(({ city }) => typeof city === 'string') ?? {};
+    await poll('Elsewhere', leagues.length);
+    await page.goto(`/league?${new URLSearchParams({ id: String(id) })}`);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(name);
     const fields = page.getByRole('region', { name: 'Fields' });
     await fields.getByText(/\d+ without a value/).click();
@@ -72,93 +89,36 @@ describe('the search for a league', () => {
     expect(await page.getByRole('region', { name: 'History' }).textContent()).toMatch(
       /changed[\s\S]*city[\s\S]*Elsewhere[\s\S]*added/,
     );
-    const sql = (await page.locator('.sql').textContent()) ?? '';
-    expect(bench.rows(sql)).toHaveLength(2);
+    expect(bench.rows((await page.locator('.sql').textContent()) ?? '')).toHaveLength(2);
     await expectAccessible(page);
-    await takePicture(page, 'league-phone');
     expectQuiet();
     const missing = await page.goto('/league?id=nothing');
     expect([missing?.status(), await page.title()]).toEqual([404, '✓ No such league · league-sync']);
     await expectAccessible(page);
   });
-});
 
-describe('an operator', () => {
-  it('sees open issues and what to do without JavaScript', async () => {
-    const { url, worker, simulator } = await serveReal();
-    for (const name of ['drop-third', 'bad-rows', 'new-field'])
-      await fetch(`${simulator.url}/_faults/${name}`, { method: 'PUT' });
-    worker.send('SIGHUP');
-    await worker.waitForPoll('held');
-    const { page, expectQuiet } = await openTab(url, { ...LOOKS.dark, javaScriptEnabled: false });
-    await page.goto('/');
-    const main = await page.getByRole('main').textContent();
-    expect(main).toMatch(/The removal of \d+ leagues is held[\s\S]*league-sync accept-removals/);
-    expect(main).toMatch(/held\s*\d+ removals/);
-    expect(main).toMatch(/list elements cannot be stored[\s\S]*rejected_leagues[\s\S]*rejected\s*\d+ elements?/);
-    expect(main).toContain('The service has departed from its interface');
-    expect(main).toContain('token expires in');
-    await takePicture(page, 'home-troubles-dark');
-    expectQuiet();
-  });
-
-  it('sees that polls fail, why, and that the data has grown stale', async () => {
-    const bench = await setUp();
-    const served = await serve(bench, { LEAGUE_SYNC_STALE_AFTER: '1s', LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
-    await served.worker.waitForPoll('changed');
-    await fetch(`${bench.simulator.url}/_faults/down`, { method: 'PUT' });
-    served.worker.send('SIGHUP');
-    await served.worker.waitForPoll('failed');
-    await expect.poll(async () => (await fetch(`${served.url}/readyz`)).status, { timeout: 10_000 }).toBe(503);
-    const { page, expectQuiet } = await openTab(served.url, LOOKS.phone);
-    await page.goto('/');
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(
-      /^Stale: the last good poll was \d+ s ago$/,
-    );
-    const attention = page.locator('#state .attention').getByRole('listitem');
-    expect(await attention.allTextContents()).toEqual([
-      expect.stringMatching(/^What happened The last poll of the leagues failed: .* with status 503\./),
-    ]);
-    expect(await page.getByRole('img', { name: /The last 2 polls: 1 failed/ }).count()).toBe(1);
-    await page.getByText('Show as a table').click();
-    expect(await page.getByRole('table').first().textContent()).toMatch(/failed: /);
-    await expectAccessible(page);
-    await takePicture(page, 'home-failing-phone');
-    expectQuiet();
-  });
-
-  it('reaches every held league, and the names of what was rejected', async () => {
-    const { url, worker, simulator, bench } = await serveReal();
-    for (const name of ['drop-third', 'bad-rows'] as const) simulator.setFault(name, true);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('held');
-    const { page, expectQuiet } = await openTab(url);
+  it('is reached from what is held, and the names of what was rejected are shown', async () => {
+    const { page, expectQuiet, bench, fail } = await open();
+    await fail('drop-third', 'bad-rows');
     await page.goto('/');
     const rejected = page.getByRole('region', { name: /^rejected/ });
     expect(await rejected.getByRole('heading', { level: 3 }).first().textContent()).toMatch(/^\d+ × \S/);
     expect(await rejected.getByRole('link').count()).toBeGreaterThan(0);
     await page.getByRole('region', { name: /^held/ }).getByRole('link', { name: /more$/ }).click();
     await page.waitForURL(/leagues\?status=held$/);
-    const [{ held }] = bench.rows('SELECT count(*) AS held FROM held_removals') as readonly [{ held: number }];
-    expect(await page.getByRole('table').textContent()).toContain(`${held} leagues`);
+    const [row] = bench.rows('SELECT count(*) AS held FROM held_removals');
+    expect(await page.getByRole('table').textContent()).toContain(`${row?.held} leagues`);
     expectQuiet();
   });
+});
 
-  it('sees the changes by poll, and a first load as one line', async () => {
-    const { url, worker, simulator } = await serveReal();
-    const leagues = simulator.leagues();
-    const change = async (sent: readonly unknown[], outcome = 'changed') => {
-      simulator.setLeagues(sent);
-      worker.send('SIGHUP');
-      await worker.waitForPoll(outcome);
-    };
-    const moved = leagues.map((sent, index) => (index < 3 ? { ...(sent as object), city: 'Elsewhere' } : sent));
-    await change(moved);
-    await change(moved.slice(1));
-    const { page, expectQuiet } = await openTab(url);
+describe('the changes', () => {
+  it('are shown by poll and kind, a first load as one line that leads to pages of its changes', async () => {
+    const { page, expectQuiet, leagues, poll } = await open();
+    await poll('Elsewhere', 3);
+    await poll('Elsewhere', 2, leagues.slice(1));
     await page.goto('/changes');
-    const heads = page.getByRole('heading', { level: 3 });
-    expect(await heads.allTextContents()).toEqual([
+    expect(await page.getByRole('heading', { level: 3 }).allTextContents()).toEqual([
       expect.stringMatching(/^Today \d\d:\d\d .* · 1 removed$/),
       expect.stringMatching(/^Today \d\d:\d\d .* · 3 changed$/),
       expect.stringMatching(/^Today \d\d:\d\d .* · 124 added$/),
@@ -181,18 +141,9 @@ describe('an operator', () => {
     expectQuiet();
   });
 
-  it('pages through the changes, and filters by day', async () => {
-    const { url, worker, simulator, bench } = await serveReal();
-    const leagues = simulator.leagues();
-    // Six polls with twenty changes each, and the first with all leagues.
-    for (let poll = 1; poll <= 6; poll += 1) {
-      simulator.setLeagues(
-        leagues.map((sent, index) => (index < 20 ? { ...(sent as object), city: `City ${poll}` } : sent)),
-      );
-      worker.send('SIGHUP');
-      await worker.waitForPoll('changed');
-    }
-    const { page, expectQuiet } = await openTab(url);
+  it('have pages, and a form for a day', async () => {
+    const { page, expectQuiet, bench, poll } = await open();
+    for (let nth = 1; nth <= 6; nth += 1) await poll(`City ${nth}`, 20);
     await page.goto('/changes');
     const heads = page.getByRole('heading', { level: 3 });
     expect(await heads.count()).toBe(5);
@@ -204,12 +155,10 @@ describe('an operator', () => {
     await page.getByRole('link', { name: 'Newer' }).click();
     await page.waitForURL(/newer=/);
     expect(await heads.count()).toBe(5);
-    const [{ day }] = bench.rows('SELECT substr(at, 1, 10) AS day FROM league_changes LIMIT 1') as readonly [
-      { day: string },
-    ];
-    await page.getByLabel('Day (UTC)').fill(day);
+    const [row] = bench.rows('SELECT substr(at, 1, 10) AS day FROM league_changes LIMIT 1');
+    await page.getByLabel('Day (UTC)').fill(String(row?.day));
     await page.getByRole('button', { name: 'Show' }).click();
-    await page.waitForURL(new RegExp(`day=${day}`));
+    await page.waitForURL(new RegExp(`day=${row?.day}`));
     expect(await heads.count()).toBe(5);
     await page.goto('/changes?day=2001-01-01');
     expect(await page.getByRole('main').textContent()).toContain('No changes.');

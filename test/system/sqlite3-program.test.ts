@@ -7,19 +7,13 @@ import { askSqlite3, execute, readRows } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 
 describe("Debian's sqlite3 program", () => {
-  it.each(['active_leagues', 'league_field_changes', 'league_versions', 'freshness'])(
-    'reads the view %s',
-    async (view) => {
-      const { database } = await setUpSynced();
+  it('reads every view', async () => {
+    const { database } = await setUpSynced();
+    for (const view of ['active_leagues', 'league_field_changes', 'league_versions', 'freshness']) {
       // The age grows between the two reads.
       const sql = `SELECT *${view === 'freshness' ? ', 0 AS age_seconds' : ''} FROM ${view}`;
       expect(askSqlite3(database, sql)).toEqual(readRows(database, sql));
-    },
-  );
-
-  it('finds the file intact', async () => {
-    const { database } = await setUpSynced();
-    expect(askSqlite3(database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    }
   });
 
   it('cannot put text where a number belongs', async () => {

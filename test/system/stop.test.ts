@@ -1,168 +1,337 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type Database from 'better-sqlite3';
+import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { openConnection, readRows } from '../support/database.ts';
-import { eventually, type RunningProgram } from '../support/program.ts';
+import { type Bench, leagueRequests, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
+import { addBlockingTrigger, SECONDS } from '../support/blocking-trigger.ts';
+import { startSilence } from '../support/certificate.ts';
+import { freezeCopy, pad } from '../support/copy-process.ts';
+import { askSqlite3, holdForWriting, isLocked, isWritten, openConnection } from '../support/database.ts';
+import { makeLeagues } from '../support/leagues.ts';
+import { eventually, type RunningProgram, readLines } from '../support/program.ts';
+import { startProxy } from '../support/proxy.ts';
+import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
+import { fail, hang, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
+import { expectCleanStop, expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, wordsOf } from '../support/stopping.ts';
+import { startReceiver } from '../support/webhook-receiver.ts';
 
-/** The maximum duration of a stop by the contract. */
-const LONGEST_STOP_MS = 10_000;
+/** Enough leagues for a transaction of most of a second, so that a signal can arrive within it. */
+const MANY = 20_000;
+/** Less than the time that a stop gives to anything that it waits for. */
+const AT_ONCE_MS = 2_500;
+/** Longer than the busy timeout of SQLite, shorter than the grace period of a stopping worker. */
+const HELD_MS = 500;
 
-/** A worker in the middle of its second poll: the service has the request and never answers. */
-async function startHanging(bench: SimulatedBench): Promise<RunningProgram> {
+/** The last log lines of an idle worker, and of one within a poll. */
+const IDLE_END = [STOPPING, expect.stringMatching(/^stopped\b/)];
+const POLL_END = [STOPPING, expect.stringMatching(/^leagues: interrupted \(/), expect.stringMatching(/^stopped\b/)];
+const APPLIED = /^leagues: changed: 20000 received, 20000 added/;
+
+type Scene = { readonly bench: Bench; readonly worker: RunningProgram };
+
+async function startIdle() {
+  const bench = await setUp();
   const worker = bench.start(['run']);
   await worker.waitForPoll('changed');
-  bench.simulator.setFault('hang', true);
+  await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
+  return { bench, worker };
+}
+
+/** A worker in the middle of its second poll: the service has the request and never answers. */
+async function startWithinRequest() {
+  const scene = await startIdle();
+  scene.bench.simulator.setFault('hang', true);
+  scene.worker.send('SIGHUP');
+  await eventually('the request hangs', () => leagueRequests(scene.bench.simulator).length === 2);
+  return scene;
+}
+
+/** A worker whose service answers polls with these, and that has got as many answers. */
+async function startAnswered(count: number, ...leagues: readonly Reply[]) {
+  const service = await startService({ leagues });
+  const bench = setUpFor(service.url);
+  const worker = bench.start(['run']);
+  await eventually(`${count} requests are answered`, () => answered(service) === count);
+  return { bench, worker };
+}
+
+function answered({ seen }: Service): number {
+  return seen('leagues').filter(({ endedAt }) => endedAt < Infinity).length;
+}
+
+/** A command within the transaction of its first poll. */
+async function startWithinTransaction(command: 'run' | 'sync'): Promise<Scene> {
+  const service = await startService({ leagues: listLeagues(makeLeagues(MANY)) });
+  const bench = setUpFor(service.url);
+  const worker = bench.start([command], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
+  await eventually('the request is answered', () => answered(service) > 0);
+  await eventually('the poll is being applied', () => isWritten(bench.database));
+  return { bench, worker };
+}
+
+/** A worker whose copy of a change is half written. */
+async function startCopying() {
+  const bench = await setUpPublishing();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  pad(bench.database);
+  const worker = await startFresh(bench);
+  await pollChange(bench, worker);
+  return { bench, worker, copying: await freezeCopy(worker.pid, bench.shared) };
+}
+
+/** A worker with the response to its second poll, blocked by a writer since before that. */
+async function startBehindWriter() {
+  const { bench, worker } = await startIdle();
+  bench.simulator.setFault('slow', true);
   worker.send('SIGHUP');
-  await eventually('the request hangs', () => leagueRequests(bench.simulator).length === 2);
-  return worker;
+  await eventually('the second request is seen', () => leagueRequests(bench.simulator).length === 2);
+  const writer = holdForWriting(bench.database);
+  await eventually('it is answered', () => leagueRequests(bench.simulator)[1]?.status === 200);
+  return { bench, worker, writer };
 }
 
-function filesBeside(database: string): readonly string[] {
-  return readdirSync(dirname(database));
+/** A command that has come as far as a database in which another program writes. */
+async function startBlocked(command: string) {
+  const bench = await setUpSynced();
+  const writer = holdForWriting(bench.database);
+  const worker = bench.start([command]);
+  await eventually('it has come as far as the database', () => isLocked(bench.database));
+  return { bench, worker, writer };
 }
 
-/** Another program with an open write transaction. */
-function holdForWriting(database: string): Database.Database {
-  const writer = openConnection(database);
-  writer.exec('BEGIN IMMEDIATE');
-  return writer;
-}
+const CHANGED = { outcome: 'changed' };
+const INTERRUPTED = { outcome: 'interrupted', http_status: null };
 
-it('a worker under npm counts a Ctrl-C that npm forwards once, and stops cleanly', async () => {
-  const bench = await setUp();
-  const worker = bench.start(['run'], { npm_lifecycle_event: 'start' });
-  await worker.waitForPoll('changed');
-  worker.send('SIGINT');
-  await worker.waitForLog(({ msg }) => /^stopping/.test(String(msg)));
-  worker.send('SIGINT');
-  expect(await worker.waitForExit()).toMatchObject({ code: 0, stderr: '' });
-  expect(worker.log().at(-1)?.msg).toMatch(/^stopped; all data saved/);
-});
+type Situation = readonly [
+  what: string,
+  arrange: () => Promise<Scene>,
+  words: readonly unknown[],
+  runs: readonly object[],
+  signal?: NodeJS.Signals,
+];
 
-describe('a worker', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('that gets %s within a request ends cleanly with 0', async (signal) => {
-    const bench = await setUp();
-    const worker = await startHanging(bench);
+/** Each ends at once, with these log lines after the signal but for late ones of start and login, and these runs. */
+const SITUATIONS: readonly Situation[] = [
+  ['between polls', startIdle, IDLE_END, [CHANGED]],
+  ['within a request', startWithinRequest, POLL_END, [CHANGED, { ...INTERRUPTED, attempts: 1 }]],
+  ['within a request, by Ctrl-C', startWithinRequest, POLL_END, [CHANGED, { ...INTERRUPTED, attempts: 1 }], 'SIGINT'],
+  [
+    'within its first login',
+    async () => {
+      const bench = await setUp({ faults: ['hang'] });
+      const worker = bench.start(['run']);
+      await eventually('the login hangs', () => bench.simulator.requests.length === 1);
+      return { bench, worker };
+    },
+    POLL_END,
+    [{ ...INTERRUPTED, attempts: 0 }],
+  ],
+  [
+    'within a TLS handshake that the service never completes',
+    async () => {
+      const silence = await startSilence();
+      const bench = setUpFor(`https://localhost:${silence.port}`);
+      const worker = bench.start(['run']);
+      await eventually('it connects', () => silence.connections() > 0);
+      return { bench, worker };
+    },
+    POLL_END,
+    [INTERRUPTED],
+  ],
+  [
+    'while a proxy does not open the tunnel that it asked for',
+    async () => {
+      const proxy = await startProxy(0, () => 'hang');
+      const bench = setUpFor('https://service.example.test');
+      const worker = bench.start(['run'], { https_proxy: proxy.url });
+      await eventually('the proxy is asked', () => proxy.asked.length > 0);
+      return { bench, worker };
+    },
+    POLL_END,
+    [INTERRUPTED],
+  ],
+  [
+    'while waiting for the last attempt, which would hang',
+    () => startAnswered(3, fail(503), fail(503), fail(503), hang()),
+    POLL_END,
+    [{ ...INTERRUPTED, http_status: 503 }],
+  ],
+  [
+    'during a Retry-After that the run waits out',
+    async () => {
+      const scene = await startAnswered(1, fail(503, { 'retry-after': '60' }));
+      await eventually(
+        'the pause is recorded',
+        () => scene.bench.rows('SELECT id FROM runs WHERE not_before > 0').length === 1,
+      );
+      return scene;
+    },
+    POLL_END,
+    [{ ...INTERRUPTED, http_status: 503, attempts: 1, pause_is_kept: 1 }],
+  ],
+  [
+    'during a Retry-After that no run waits out',
+    async () => {
+      const bench = await setUp({ faults: ['long-pause'] });
+      const worker = bench.start(['run']);
+      await worker.waitForPoll('failed');
+      return { bench, worker };
+    },
+    IDLE_END,
+    [{ outcome: 'failed', pause_is_kept: 1 }],
+  ],
+  [
+    'while its webhook is not answered',
+    async () => {
+      const receiver = await startReceiver(() => undefined);
+      const bench = await setUp({ leagues: makeLeagues(2) });
+      const worker = bench.start(['run'], receiver.env);
+      await worker.waitForPoll('changed');
+      await receiver.waitFor(1);
+      return { bench, worker };
+    },
+    IDLE_END,
+    [CHANGED],
+  ],
+  [
+    'while its webhook does not complete the TLS handshake',
+    async () => {
+      const silence = await startSilence();
+      const { env } = await startReceiver();
+      const bench = await setUp({ leagues: makeLeagues(2) });
+      const url = `https://127.0.0.1:${silence.port}/path-of-a-silent-server`;
+      const worker = bench.start(['run'], { ...env, LEAGUE_SYNC_WEBHOOK_URL: url });
+      await worker.waitForPoll('changed');
+      await eventually('it connects', () => silence.connections() > 0);
+      return { bench, worker };
+    },
+    IDLE_END,
+    [CHANGED],
+  ],
+];
+
+const RUNS = `SELECT outcome, http_status, attempts, coalesce(not_before > finished_at, 0) AS pause_is_kept
+  FROM runs ORDER BY id`;
+const outcomesOf = ({ rows }: Bench) => rows('SELECT outcome FROM runs ORDER BY id').map(({ outcome }) => outcome);
+
+describe('a worker that is stopped', () => {
+  const situations = SITUATIONS.map(
+    ([what, arrange, words, runs, signal = 'SIGTERM']) => [what, arrange, words, runs, signal] as const,
+  );
+  it.each(situations)('%s ends at once, in order', async (_, arrange, words, runs, signal) => {
+    const { bench, worker } = await arrange();
     const askedAt = performance.now();
-    const { code } = await worker.stop(signal);
+    const lines = wordsOf(await expectCleanStop(bench, worker, signal));
+    expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
+    expect(lines.filter((line) => !/^(login|worker started)/.test(line))).toEqual(words);
+    expect(bench.rows(RUNS)).toMatchObject(runs);
+  });
 
-    expect(code).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
-    expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-    expect(readRows(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    expect(readRows(bench.database, 'SELECT outcome, error_kind FROM runs ORDER BY id')).toEqual([
-      { outcome: 'changed', error_kind: null },
-      { outcome: 'interrupted', error_kind: null },
+  it('while its webhook is not answered counts no failed attempt', async () => {
+    const receiver = await startReceiver(() => undefined);
+    const bench = await setUp({ leagues: makeLeagues(2) });
+    const worker = bench.start(['run'], receiver.env);
+    await receiver.waitFor(1);
+    await expectStop(worker);
+    expect(bench.rows('SELECT message_type, failed_attempts FROM webhook, outputs')).toEqual([
+      { message_type: 'leagues.changed', failed_attempts: 0 },
     ]);
-    expect(leagueRequests(bench.simulator)).toHaveLength(2);
   });
 
-  it('that gets SIGTERM within its first login ends cleanly with 0', async () => {
-    const bench = await setUp({ faults: ['hang'] });
-    const worker = bench.start(['run']);
-    await eventually('the login hangs', () => bench.simulator.requests.length === 1);
-    expect((await worker.stop()).code).toBe(0);
-    expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'interrupted' }]);
+  it('within the transaction of a poll finishes it and says so', async () => {
+    const { bench, worker } = await startWithinTransaction('run');
+    const words = wordsOf(await expectCleanStop(bench, worker));
+    expect(words.slice(-3)).toEqual([expect.stringMatching(APPLIED), ...IDLE_END]);
+    expect(bench.rows(RUNS)).toMatchObject([{ ...CHANGED, http_status: 200 }]);
   });
 
-  it('that gets SIGTERM between polls leaves one file that any tool can open', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    expect((await worker.stop()).code).toBe(0);
-    expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-    expect(readRows(bench.database, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+  it('while its copy is published leaves the earlier copy, without a warning', async () => {
+    const { bench, worker, copying } = await startCopying();
+    expect(wordsOf(await expectCleanStop(bench, worker))).toEqual(IDLE_END);
+    expect([copying.hasEnded(), countLeagues(bench.copy)]).toEqual([true, 1]);
   });
 
-  it('that is stopped while a reader is connected leaves an emptied log', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
+  it('while a reader is connected leaves an emptied log', async () => {
+    const { bench, worker } = await startIdle();
     const reader = openConnection(bench.database, { readonly: true });
-    expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });
-    expect((await worker.stop()).code).toBe(0);
-    expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });
-    expect(filesBeside(bench.database)).not.toContain('leagues.db.lock');
+    const count = reader.prepare('SELECT count(*) AS n FROM leagues');
+    expect(count.get()).toEqual({ n: 124 });
+    await expectStop(worker);
+    expect(count.get()).toEqual({ n: 124 });
+    expect(readdirSync(dirname(bench.database))).not.toContain('leagues.db.lock');
     expect(statSync(`${bench.database}-wal`).size).toBe(0);
   });
 
-  it('that is stopped within a request ends in time though another program holds the database', async () => {
+  it('under npm counts a Ctrl-C that npm forwards once', async () => {
     const bench = await setUp();
-    const worker = await startHanging(bench);
-    const writer = holdForWriting(bench.database);
-    const askedAt = performance.now();
-    const { code } = await worker.stop();
+    const worker = bench.start(['run'], { npm_lifecycle_event: 'start' });
+    await worker.waitForPoll('changed');
+    worker.send('SIGINT');
+    await worker.waitForLog(({ msg }) => msg === STOPPING);
+    worker.send('SIGINT');
+    expect(await worker.waitForExit()).toMatchObject({ code: 0, stderr: '' });
+    expect(worker.log().at(-1)?.msg).toMatch(/^stopped; all data saved/);
+  });
 
-    expect(code).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
-    writer.close();
-    expect((await bench.run(['sync'], { LEAGUE_SYNC_RUN_TIMEOUT: '1s' })).code).toBe(1);
-    expect(bench.rows('SELECT outcome FROM runs ORDER BY id')).toEqual([
-      { outcome: 'changed' },
-      { outcome: 'interrupted' },
-      { outcome: 'failed' },
+  it('by a kill within a poll leaves a running row, and a next start that says interrupted', async () => {
+    const { bench, worker } = await startWithinRequest();
+    await worker.stop('SIGKILL');
+    expect(outcomesOf(bench)).toEqual(['changed', 'running']);
+    bench.simulator.setFault('hang', false);
+    const next = bench.start(['run']);
+    await next.waitForLog(({ msg }) => msg === 'marked 1 unfinished run of an earlier worker as interrupted');
+    await expectCleanStop(bench, next);
+    expect(outcomesOf(bench).slice(0, 2)).toEqual(['changed', 'interrupted']);
+  });
+});
+
+describe('a worker that is stopped while another program is in the middle of a write', () => {
+  it('before its poll could begin has no run', async () => {
+    const { bench, worker } = await startIdle();
+    const writer = holdForWriting(bench.database);
+    worker.send('SIGHUP');
+    await worker.waitForLog(({ msg }) => msg === 'SIGHUP: polling now');
+    expect(wordsOf(await expectStop(worker))).toEqual(POLL_END);
+    writer.end();
+    expect(outcomesOf(bench)).toEqual(['changed']);
+  });
+
+  it('that ends soon records how the poll ended', async () => {
+    const { bench, worker, writer } = await startBehindWriter();
+    const stopped = expectStop(worker);
+    await worker.waitForLog(({ msg }) => msg === STOPPING);
+    await rest(HELD_MS);
+    writer.end();
+    expect(wordsOf(await stopped)).toEqual(POLL_END);
+    expectInOrder(bench.database);
+    expect(outcomesOf(bench)).toEqual(['changed', 'interrupted']);
+  });
+
+  it('that does not end warns that the end of the poll is not recorded', async () => {
+    const { bench, worker, writer } = await startBehindWriter();
+    const lines = await expectStop(worker);
+    const warnings = lines.filter(({ level, msg }) => Number(level) >= 40 && !String(msg).startsWith('waiting'));
+    expect(warnings).toEqual([
+      expect.objectContaining({ outcome: 'interrupted', msg: expect.stringMatching(/in use by another program/) }),
+      expect.objectContaining({
+        msg: expect.stringMatching(/^stopped; .* but the end of the last run could not be written/),
+      }),
     ]);
+    writer.end();
+    expect(outcomesOf(bench)).toEqual(['changed', 'running']);
   });
 
   it.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)('that gets a second %s ends at once with %i', async (signal, expected) => {
-    const bench = await setUp();
-    const worker = await startHanging(bench);
-    const writer = holdForWriting(bench.database);
-    worker.send('SIGTERM');
-    await worker.waitForLog((line) => String(line.msg).startsWith('stopping'));
+    ['run', 0],
+    ['sync', 143],
+  ])('at the start of %s ends with %i and touches nothing', async (command, expected) => {
+    const { bench, worker, writer } = await startBlocked(command);
     const askedAt = performance.now();
-    const { code } = await worker.stop(signal);
-
-    expect(code).toBe(expected);
-    expect(performance.now() - askedAt).toBeLessThan(3_000);
-    writer.close();
-    expect(readRows(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  });
-
-  it('polls at once on SIGHUP, and records the trigger', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
-    expect(bench.rows('SELECT kind, trigger, outcome FROM runs ORDER BY id')).toEqual([
-      { kind: 'leagues', trigger: 'start', outcome: 'changed' },
-      { kind: 'leagues', trigger: 'manual', outcome: 'unchanged' },
-    ]);
-  });
-
-  it('that is killed within a poll leaves a running row, a free lock, and a next start that says interrupted', async () => {
-    const bench = await setUp({ faults: ['hang'] });
-    const killed = bench.start(['run']);
-    await eventually('the poll has begun', () => bench.simulator.requests.length === 1);
-    expect((await killed.stop('SIGKILL')).signal).toBe('SIGKILL');
-    expect(bench.rows('SELECT outcome, finished_at FROM runs')).toEqual([{ outcome: 'running', finished_at: null }]);
-
-    bench.simulator.setFault('hang', false);
-    const next = bench.start(['run']);
-    await next.waitForPoll('changed');
-    expect(bench.rows('SELECT outcome, received FROM runs ORDER BY id')).toEqual([
-      { outcome: 'interrupted', received: 0 },
-      { outcome: 'changed', received: 124 },
-    ]);
-    expect((await next.stop()).code).toBe(0);
-    expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-  });
-
-  it('loses nothing that it reported done when it is killed', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    await worker.stop('SIGKILL');
-    expect(readRows(bench.database, 'SELECT outcome, added FROM runs')).toEqual([{ outcome: 'changed', added: 124 }]);
-    expect(readRows(bench.database, 'SELECT count(*) AS n FROM active_leagues')[0]?.n).toBeGreaterThan(50);
-    expect(readRows(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect((await worker.stop()).code).toBe(expected);
+    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+    writer.end();
+    expectInOrder(bench.database);
+    expect(outcomesOf(bench)).toEqual(['changed']);
   });
 });
 
@@ -179,5 +348,62 @@ describe('a one-shot command', () => {
     expect((await program.stop(signal)).code).toBe(expected);
     const left = command === 'sync --dry-run' ? [] : ['data', 'data/leagues.db'];
     expect(readdirSync(bench.folder, { recursive: true })).toEqual(left);
+  });
+
+  it('that is stopped within the transaction finishes it, reports it, and ends with 143', async () => {
+    const { bench, worker } = await startWithinTransaction('sync');
+    const { code, stderr } = await worker.stop();
+    expect([code, wordsOf(readLines(stderr)).at(-1)]).toEqual([143, expect.stringMatching(APPLIED)]);
+    expectInOrder(bench.database);
+    expect(outcomesOf(bench)).toEqual(['changed']);
+  });
+});
+
+describe('a second signal ends at once', () => {
+  /** Two different signals, since the kernel merges equal pending ones; it also decides which of them comes first. */
+  const EITHER = [130, 143];
+
+  async function expectEnd({ bench, worker }: Scene, signal: NodeJS.Signals, codes: readonly number[]) {
+    const askedAt = performance.now();
+    expect(codes).toContain((await worker.stop(signal)).code);
+    expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
+    // The next start can open it.
+    expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(isLocked(bench.database)).toBe(false);
+  }
+
+  it('a worker that waits for its copy to be published', async () => {
+    const scene = await startCopying();
+    scene.worker.send('SIGTERM');
+    await scene.worker.waitForLog(({ msg }) => msg === STOPPING);
+    await expectEnd(scene, 'SIGINT', [130]);
+    expect(outcomesOf(scene.bench)).toEqual(['changed', 'changed']);
+  });
+
+  it('a worker that waits for another program to end its write', async () => {
+    const scene = await startBehindWriter();
+    scene.worker.send('SIGINT');
+    await scene.worker.waitForLog(({ msg }) => msg === STOPPING);
+    await expectEnd(scene, 'SIGTERM', [143]);
+  });
+
+  it.each(['run', 'sync'])('%s that waits at its start for another program', async (command) => {
+    const scene = await startBlocked(command);
+    scene.worker.send('SIGTERM');
+    await expectEnd(scene, 'SIGINT', EITHER);
+  });
+
+  // Node calls the handler of a signal when the event loop turns, which it does not within a transaction.
+  it('a worker within a transaction, as soon as that is over', async () => {
+    const { bench, worker } = await startIdle();
+    addBlockingTrigger(bench.database, { on: 'UPDATE ON leagues' }, SECONDS);
+    bench.simulator.setLeagues(bench.simulator.leagues().slice(1));
+    worker.send('SIGHUP');
+    await eventually('the request is answered', () => leagueRequests(bench.simulator)[1]?.status === 200);
+    await eventually('the poll is being applied', () => isWritten(bench.database));
+    worker.send('SIGTERM');
+    worker.send('SIGINT');
+    expect(EITHER).toContain((await worker.waitForExit()).code);
+    expect(outcomesOf(bench)).toEqual(['changed', 'changed']);
   });
 });

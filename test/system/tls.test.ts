@@ -6,18 +6,19 @@ import {
   makeAuthority,
   makeSelfSigned,
   noCertificates,
+  startSilence,
+  startTls,
 } from '../support/certificate.ts';
+import { runCheck, told, troubles } from '../support/check-command.ts';
 import { basicPair, expectNoSecret, failToSync } from '../support/failed-sync.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { eventually } from '../support/program.ts';
+import type { Environment } from '../support/program.ts';
 import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
-import { startSilence, startTls } from '../support/tls-service.ts';
 
 const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };
 const TOKEN = grantLogin({ access_token: 'access-token-1' });
 const LOGIN = '/players/v1/authenticate/login';
-/** Shorter than the connect timeout, longer than an immediate failure. */
-const AT_ONCE_MS = 5_000;
+const LEAGUES = '/events/v1/leagues/';
 
 type Bad = {
   readonly certificate: (authority: Authority) => Certificate;
@@ -82,13 +83,17 @@ describe('a service over TLS', () => {
     const authority = makeAuthority();
     const front = await startTls(simulator.url, bad.certificate(authority));
     const address = `https://localhost:${front.port}`;
-    const failed = await failToSync(setUpFor(address), bad.trusted ? { NODE_EXTRA_CA_CERTS: authority.file } : {});
+    const env: Environment = bad.trusted ? { NODE_EXTRA_CA_CERTS: authority.file } : {};
+    const failed = await failToSync(setUpFor(address), env);
     expect(failed).toMatchObject({ code: 1, kind: 'network', logins: [failed.message] });
     expect(failed.message).toContain(`POST ${address}${LOGIN} failed: its TLS certificate `);
     expect(failed.message).toContain(bad.fix);
     expect(failed.message).toContain(`(${bad.code}); `);
     expect(failed.stderr).toContain(`league-sync: ${failed.message}`);
     expect(front.connections()).toBe(1);
+    const checked = await runCheck(setUpFor(address), env);
+    expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);
+    expect(told(checked, 'tls')).toContain(bad.fix);
     expect(simulator.requests).toEqual([]);
   });
 
@@ -102,66 +107,69 @@ describe('a service over TLS', () => {
     expect(simulator.requests).toEqual([]);
   });
 
-  it.each(['http', 'https'] as const)(
-    'that redirects the leagues to another origin over %s does not get there',
-    async (scheme) => {
-      const { address, elsewhere, simulator, env } = await startRedirecting('leagues', scheme);
-      const bench = setUpFor(address);
-      const exit = await bench.run(['sync'], env);
-      expect(exit.code).toBe(1);
-      expect(bench.rows('SELECT error_kind, http_status, attempts FROM runs')).toEqual([
-        { error_kind: 'status', http_status: 307, attempts: 1 },
-      ]);
-      expect(exit.stderr).toContain(
-        `was redirected (status 307) to ${elsewhere.origin}/events/v1/leagues/, and redirects`,
-      );
-      expect(exit.stderr).toContain('; check LEAGUE_SYNC_BASE_URL.');
-      expect(elsewhere.connections()).toBe(0);
-      expect(simulator.requests).toEqual([]);
-      expectNoSecret(bench, exit);
-    },
-  );
+  it.each([
+    ['login', 'https', LOGIN],
+    ['leagues', 'http', LEAGUES],
+  ] as const)('that redirects the %s to another origin over %s does not get there', async (what, scheme, path) => {
+    const { simulator } = await setUp();
+    const authority = makeAuthority();
+    const certificate = authority.issue(HERE);
+    const other = await startTls(simulator.url, certificate);
+    const origin = scheme === 'https' ? `https://localhost:${other.port}` : simulator.url;
+    const redirect = json({}, 307, { location: origin + path });
+    const service = await startService({ login: TOKEN, leagues: listLeagues([makeLeague('a')]), [what]: redirect });
+    const front = await startTls(service.url, certificate);
+    const bench = setUpFor(`https://localhost:${front.port}`);
+    const exit = await bench.run(['sync'], { NODE_EXTRA_CA_CERTS: authority.file });
+    expect([exit.code, bench.rows('SELECT error_kind FROM runs')]).toEqual([1, [{ error_kind: 'status' }]]);
+    expect(exit.stderr).toContain(`was redirected (status 307) to ${origin}${path}, and redirects`);
+    expect(exit.stderr).toContain('; check LEAGUE_SYNC_BASE_URL.');
+    expect(service.seen(what)).toHaveLength(1);
+    expect(other.connections()).toBe(0);
+    expect(simulator.requests).toEqual([]);
+    expectNoSecret(bench, exit);
+  });
 
-  it.each(['http', 'https'] as const)(
-    'that redirects the login to another origin over %s does not get there',
-    async (scheme) => {
-      const { address, elsewhere, simulator, env } = await startRedirecting('login', scheme);
-      const failed = await failToSync(setUpFor(address), env);
-      expect(failed).toMatchObject({ code: 1, kind: 'status', logins: [failed.message] });
-      expect(failed.message).toContain(`was redirected (status 307) to ${elsewhere.origin}${LOGIN}, and redirects`);
-      expect(failed.message).toContain('; check LEAGUE_SYNC_BASE_URL.');
-      expect(elsewhere.connections()).toBe(0);
-      expect(simulator.requests).toEqual([]);
+  it('is warned of by check if its certificate is accepted only because none is verified', async () => {
+    const { simulator } = await setUp();
+    const { port } = await startTls(simulator.url, makeAuthority().issue({ names: 'DNS:other.example.test' }));
+    const bench = setUpFor(`https://localhost:${port}`);
+    // Node warns on stderr, too.
+    const { code, stdout } = await bench.run(['check'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^warn +settings +NODE_TLS_REJECT_UNAUTHORIZED=0: no TLS certificate is verified -> /m);
+    expect(stdout).toMatch(/^warn +tls .*valid until .*, but not verified \([A-Z_]+\) -> remove NODE_TLS/m);
+  });
+
+  it.each(['localhost', '127.0.0.1'])(
+    'at %s with a certificate that ends soon is warned of by check, and one that lasts is well',
+    async (host) => {
+      const { simulator } = await setUp();
+      const authority = makeAuthority();
+      const env = { NODE_EXTRA_CA_CERTS: authority.file };
+      const soon = await startTls(simulator.url, authority.issue({ ...HERE, until: 3 }));
+      const checked = await runCheck(setUpFor(`https://${host}:${soon.port}`), env);
+      expect(troubles(checked)).toEqual(['warn tls']);
+      expect(told(checked, 'tls')).toMatch(
+        /TLSv1\.3, certificate valid until 20.* -> ask the operator of the service to renew the certificate/,
+      );
+      const lasting = await startTls(simulator.url, authority.issue({ ...HERE, until: 90 }));
+      expect(troubles(await runCheck(setUpFor(`https://${host}:${lasting.port}`), env))).toEqual([]);
     },
   );
 });
-
-/** A TLS service that redirects this path to another one, which would answer. */
-async function startRedirecting(what: 'login' | 'leagues', scheme: 'http' | 'https') {
-  const { simulator } = await setUp();
-  const authority = makeAuthority();
-  const certificate = authority.issue(HERE);
-  const other = await startTls(simulator.url, certificate);
-  const origin = scheme === 'https' ? `https://localhost:${other.port}` : simulator.url;
-  const location = `${origin}${what === 'login' ? LOGIN : '/events/v1/leagues/'}`;
-  const redirect = json({}, 307, { location });
-  const service = await startService({ login: TOKEN, leagues: listLeagues([makeLeague('a')]), [what]: redirect });
-  const front = await startTls(service.url, certificate);
-  return {
-    address: `https://localhost:${front.port}`,
-    elsewhere: { origin, connections: other.connections },
-    simulator,
-    env: { NODE_EXTRA_CA_CERTS: authority.file },
-  };
-}
 
 describe('an https address', () => {
   it('of a service that speaks plain HTTP is asked once, and the fix is named', async () => {
     const { simulator } = await setUp();
     const failed = await failToSync(setUpFor(simulator.url.replace('http:', 'https:')), {});
     expect(failed).toMatchObject({ code: 1, kind: 'network', logins: [failed.message] });
-    expect(failed.message).toContain('check whether LEAGUE_SYNC_BASE_URL should begin with http, or name another port');
+    const fix = 'check whether LEAGUE_SYNC_BASE_URL should begin with http, or name another port';
+    expect(failed.message).toContain(fix);
     expect(countLogins(simulator)).toBe(0);
+    const checked = await runCheck(setUpFor(simulator.url.replace('http:', 'https:')));
+    expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);
+    expect(told(checked, 'tls')).toContain(fix);
   });
 
   it('whose handshake is never completed is given up at the limit of an attempt', async () => {
@@ -173,15 +181,9 @@ describe('an https address', () => {
     expect(failed.logins[0]).toBe(`POST ${address}${LOGIN} took longer than 300 ms (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`);
     expect(silence.connections()).toBeGreaterThan(1);
     expect(silence.connections()).toBeLessThanOrEqual(4);
-  });
-
-  it('whose handshake is never completed does not keep a worker from stopping', async () => {
-    const silence = await startSilence();
-    const worker = setUpFor(`https://localhost:${silence.port}`).start(['run']);
-    await eventually('it connects', () => silence.connections() > 0);
-    worker.send('SIGTERM');
-    await eventually('it ends', () => !worker.alive(), AT_ONCE_MS);
-    expect((await worker.waitForExit()).code).toBe(0);
+    const checked = await runCheck(setUpFor(address), limits);
+    expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);
+    expect(told(checked, 'tls')).toContain('ETIMEDOUT');
   });
 });
 

@@ -1,0 +1,205 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { type Environment, eventually } from '../support/program.ts';
+import { scrape } from '../support/scrape.ts';
+import { type Served, serveHere, waitForReadiness } from '../support/status-server.ts';
+
+type Stage = Served & { readonly bench: SimulatedBench };
+
+/** What all views say, and what only the page does: the first words of its tab, and the lines below its headline. */
+type Expected = {
+  readonly state: 'good' | 'warning' | 'loading' | 'bad';
+  readonly headline: string;
+  readonly reasons?: readonly string[];
+  readonly title: RegExp;
+  readonly facts: RegExp;
+  readonly session?: RegExp;
+};
+
+const AGE = 'data as of \\d\\d:\\d\\d:\\d\\d UTC \\((just now|\\d+ s old)\\)';
+const NEXT = / · next poll /;
+
+async function open(options: Parameters<typeof setUp>[0] = {}, env: Environment = {}): Promise<Stage> {
+  const bench = await setUp(options);
+  return { ...(await serveHere(bench, env)), bench };
+}
+
+/** A worker after a good poll, and one with these faults. */
+async function openWith(faults: readonly string[], outcome: string, env: Environment = {}): Promise<Stage> {
+  const stage = await open({}, env);
+  await stage.worker.waitForPoll('changed');
+  for (const fault of faults) stage.bench.simulator.setFault(fault, true);
+  stage.worker.send('SIGHUP');
+  await stage.worker.waitForPoll(outcome);
+  return stage;
+}
+
+/** The verdict of each view, ages left out. */
+async function readViews({ url }: Served) {
+  const [readyz, json, page, { samples }] = await Promise.all([
+    fetch(`${url}/readyz`),
+    fetch(`${url}/status.json`).then(async (answer) => Object(await answer.json())),
+    fetch(`${url}/`).then((answer) => answer.text()),
+    scrape(url),
+  ]);
+  const named = (list: readonly { readonly reason: string }[]) => list.map(({ reason }) => reason);
+  const textIn = (pattern: RegExp) =>
+    (pattern.exec(page)?.[1] ?? '').replace(/<[^>]*>/g, '').replaceAll('&middot;', '·');
+  const withoutAge = (text: string) => text.replace(/\d+ s ago|just now/, 'N s ago');
+  const notReady = samples.filter(({ name, value }) => name === 'league_sync_not_ready' && value === 1);
+  return {
+    readyz: { ready: readyz.status === 200, reasons: named(Object(await readyz.json()).reasons) },
+    json: { state: json.state, headline: withoutAge(json.headline), ready: json.ready, reasons: named(json.reasons) },
+    page: {
+      state: /class="state (\w+)" id="state"/.exec(page)?.[1],
+      icon: /<link rel="icon" href="\.\/icon-(\w+)\.svg"/.exec(page)?.[1],
+      headline: withoutAge(textIn(/id="state".*?<h1>(.*?)<\/h1>/s)),
+    },
+    metrics: notReady.map(({ labels }) => labels.reason),
+    title: textIn(/<title>(.*?)<\/title>/s),
+    facts: textIn(/<p class="facts">(.*?)<\/p>/s),
+    session: textIn(/<dt>Session<\/dt><dd>(.*?)<\/dd>/s),
+    attention: textIn(/<ul class="attention">(.*?)<\/ul>/s),
+  };
+}
+
+const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
+  [
+    'a first poll',
+    async () => {
+      const stage = await open({ faults: ['hang'] });
+      await eventually('a poll is going on', () => stage.bench.rows('SELECT * FROM runs').length > 0);
+      return stage;
+    },
+    {
+      state: 'loading',
+      headline: 'Loading the leagues for the first time',
+      reasons: ['no-good-poll'],
+      title: /^… loading · league-sync$/,
+      facts: /^no data yet · polling the leagues now$/,
+    },
+  ],
+  [
+    'a first poll that has failed',
+    async () => {
+      const stage = await open({ faults: ['not-json'] });
+      await stage.worker.waitForPoll('failed');
+      return stage;
+    },
+    {
+      state: 'bad',
+      headline: 'Stale: no poll has succeeded yet',
+      reasons: ['no-good-poll'],
+      title: /^✗ no data yet /,
+      facts: /^no data yet · next poll /,
+    },
+  ],
+  [
+    'fresh data',
+    () => openWith([], 'unchanged'),
+    {
+      state: 'good',
+      headline: 'Up to date',
+      title: /^✓ 124 leagues /,
+      facts: NEXT,
+      session: /^logged intoken expires in .*last login .*: ok$/,
+    },
+  ],
+  [
+    'held removals',
+    () => openWith(['drop-third'], 'held'),
+    { state: 'warning', headline: 'Up to date, but 41 removals are held', title: /^! 41 held /, facts: NEXT },
+  ],
+  [
+    'a service that fails',
+    () => openWith(['not-json'], 'failed'),
+    { state: 'warning', headline: 'Up to date, but the last poll failed', title: /^! 1 poll failed /, facts: NEXT },
+  ],
+  [
+    'a Retry-After',
+    () => openWith(['long-pause'], 'failed'),
+    {
+      state: 'warning',
+      headline: 'Up to date, but the last poll failed',
+      title: /^! 1 poll failed /,
+      facts: / · the service asked for a pause \(Retry-After\), which ends in \d+ min$/,
+    },
+  ],
+  [
+    'stale data',
+    async () => {
+      const stage = await openWith(['not-json'], 'failed', { LEAGUE_SYNC_STALE_AFTER: '1s' });
+      await waitForReadiness(stage.url, ['stale']);
+      return stage;
+    },
+    {
+      state: 'bad',
+      headline: 'Stale: the last good poll was N s ago',
+      reasons: ['stale'],
+      title: /^✗ \d+ s old /,
+      facts: new RegExp(`124 leagues · ${AGE} · next poll `),
+    },
+  ],
+  [
+    'refused credentials',
+    () => openWith(['login-refused', 'revoke-tokens'], 'failed'),
+    {
+      state: 'bad',
+      headline: 'The service refuses the credentials',
+      reasons: ['credentials-refused'],
+      title: /^✗ credentials problem /,
+      facts: new RegExp(`${AGE} · next try in \\d+ s$`),
+      session: /^login refusednext try in \d+ s/,
+    },
+  ],
+  [
+    'a database that was deleted',
+    async () => {
+      const stage = await openWith([], 'unchanged');
+      for (const end of ['', '-wal', '-shm']) rmSync(stage.bench.database + end);
+      return stage;
+    },
+    {
+      state: 'bad',
+      headline: 'The database is gone',
+      reasons: ['database'],
+      title: /^✗ database is gone /,
+      facts: new RegExp(`124 leagues · ${AGE}`),
+    },
+  ],
+];
+
+describe('of', () => {
+  it.each(STATES)('%s, the page, /readyz, /status.json and the metrics say the same', async (_, arrange, expected) => {
+    const { state, headline, reasons = [], title, facts, session = /^/ } = expected;
+    const ready = reasons.length === 0;
+    const views = await readViews(await arrange());
+    expect(views).toMatchObject({
+      readyz: { ready, reasons },
+      json: { state, headline, ready, reasons },
+      page: { state, icon: state, headline },
+      metrics: reasons,
+    });
+    expect(views.title).toMatch(title);
+    expect(views.facts).toMatch(facts);
+    expect(views.session).toMatch(session);
+  });
+
+  it('open issues, the page says what happened and what to do', async () => {
+    const stage = await openWith(['drop-third', 'bad-rows', 'new-field'], 'held');
+    const { attention } = await readViews(stage);
+    expect(attention).toMatch(/The removal of \d+ leagues is held[\s\S]*league-sync accept-removals/);
+    expect(attention).toMatch(/list elements cannot be stored[\s\S]*rejected_leagues/);
+    expect(attention).toMatch(/In the last [\s\S]*the table drift/);
+  });
+
+  it('a token that has expired, the page says so instead of a session', async () => {
+    // Its expiry is two hours ahead by the service's clock.
+    const stage = await open({ tokenLifeMs: 2_000, faults: ['wrong-clock'] }, { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+    await stage.worker.waitForPoll('changed');
+    stage.bench.simulator.setFault('login-down', true);
+    const session = async () => (await readViews(stage)).session;
+    await expect.poll(session, { timeout: 20_000 }).toMatch(/^expired (just now|\d+ s ago)/);
+  });
+});
