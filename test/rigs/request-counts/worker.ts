@@ -14,8 +14,8 @@ import { RunQueue } from '../../../src/worker/run-queue.ts';
 import { runScheduler, type ScheduledJob } from '../../../src/worker/scheduler.ts';
 import { isFresh } from '../../../src/worker/worker.ts';
 import { openTestStore } from '../../support/store.ts';
-import type { World } from './machine.ts';
 import type { CountingService } from './service.ts';
+import type { World } from './simulation.ts';
 
 /** A run and its end, in ms of true time since the start. */
 export type Ended = { readonly at: number; readonly report: RunReport };
