@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { EVERY_SECOND } from '../../support/bench.ts';
 import { NO_MOUNT } from '../../support/copy-process.ts';
 import { setUpSyscalls } from '../syscalls/bench.ts';
 import { pickCalls, sweep } from '../syscalls/sweep.ts';
 import { missingStrace } from '../syscalls/syscall.ts';
 import { countWorkerCalls, outlast } from '../syscalls/worker.ts';
-import { outlastFullDisk, setUpDisk, startOnDisk } from './small-disk.ts';
+import { outlastFullDisk, setUpDisk } from './small-disk.ts';
 
 /** Free pages; a poll of the whole list needs more. */
 const PAGES = [0, 1, 2, 3, 5, 8, 13, 20];
@@ -16,7 +17,8 @@ describe('a worker on a disk of 2 MB that fills up and is freed', () => {
   it.each(PAGES)('is not restarted and catches up, if there was room for %i pages', async (pages) => {
     const bench = await setUpDisk();
     if (bench === undefined) throw new Error(NO_MOUNT);
-    const worker = await startOnDisk(bench);
+    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await worker.waitForPoll('changed');
     await outlastFullDisk(bench, worker, pages);
     await outlastFullDisk(bench, worker, pages);
     expect((await worker.stop()).code).toBe(0);
