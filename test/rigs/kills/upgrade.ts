@@ -14,7 +14,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { findPackage } from '../../../src/package.ts';
 import { readMigrations } from '../../../src/store/migrate.ts';
-import { setUpFor } from '../../support/bench.ts';
+import { type Bench, setUpFor } from '../../support/bench.ts';
 import { killIfAlive } from '../../support/copy-process.ts';
 import { execute, openConnection, type Row, readRows, withDatabase } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -26,17 +26,14 @@ import { waitForCopiers } from './round.ts';
 
 // Upgrades of a database of version 0.1.0 that are killed.
 
-/**
- * The steps of an upgrade, each of which begins with something that can be seen in the folder, and about how long each
- * takes, in ms.
- */
-const STEPS = { start: 200, copy: 20, migration: 80, end: 40 };
-type Step = keyof typeof STEPS;
+/** The steps of an upgrade, each of which begins with something that can be seen in the folder. */
+const STEPS = ['start', 'copy', 'migration', 'end'] as const;
+type Step = (typeof STEPS)[number];
 
 type UpgradeKill = {
   readonly step: Step;
-  /** How much time of the step has passed, in ms. */
-  readonly afterMs: number;
+  /** How much of the usual duration of the step has passed. */
+  readonly share: number;
   /** Whether the process that copies is killed, too, as by a loss of power; else it goes on for a while. */
   readonly withCopier: boolean;
   /** How the worker of version 0.1.0 ended: then its last rows are in the database or in the WAL. */
@@ -55,7 +52,7 @@ const NEWEST = readMigrations(findPackage().migrations).length;
 const CHANGES = 6_000;
 const RUNS = 3_000;
 /** The third statement reads them, so that a kill can hit between two statements. No league has one of these ids. */
-const HELD = 20_000;
+const HELD = 45_000;
 /** The numbers from 1 in the table `n`. */
 const NUMBERS = Math.max(RUNS, HELD);
 
@@ -76,11 +73,11 @@ const FILLING = `
 const LAST_ROW = `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome)
   VALUES ('leagues', 'schedule', 'all', '2026-11-22T10:46:00.000Z', '2026-11-22T10:46:00.100Z', 'failed')`;
 
-/** Kills so many upgrades in each step, spread evenly over it; returns how many hit which place. */
+/** Kills so many upgrades in each step, spread evenly over its usual duration; returns how many hit which place. */
 export async function killUpgrades(kills: Readonly<Record<Step, number>>): Promise<ReadonlyMap<Place, number>> {
   const killUpgrade = await setUp();
-  const moments = (Object.keys(STEPS) as Step[]).flatMap((step) =>
-    Array.from({ length: kills[step] }, (_, nth) => ({ step, afterMs: ((nth + 0.5) / kills[step]) * STEPS[step] })),
+  const moments = STEPS.flatMap((step) =>
+    Array.from({ length: kills[step] }, (_, nth) => ({ step, share: (nth + 0.5) / kills[step] })),
   );
   const hits = new Map<Place, number>();
   for (const [nth, moment] of moments.entries()) {
@@ -105,15 +102,15 @@ async function setUp(): Promise<KillUpgrade> {
     copyDatabase(originals[earlierWorker], database);
   };
   place('stopped');
-  expect(await bench.runProcess(['sync'])).toMatchObject({ code: 0 });
+  const durations = await measureSteps(bench);
   const schemas = { 1: readRows(originals.stopped, SCHEMA), [NEWEST]: readRows(database, SCHEMA) };
   const judge = createJudge(originals.stopped, schemas);
   judge(database, [NEWEST]);
-  return async ({ step, afterMs, withCopier, earlierWorker }) => {
+  return async ({ step, share, withCopier, earlierWorker }) => {
     place(earlierWorker);
     const program = bench.start(['sync']);
     await reach(step, program, database);
-    await rest(afterMs);
+    await rest(share * durations[step]);
     const copier = withCopier ? copierIn(program) : undefined;
     const { signal } = await program.stop('SIGKILL');
     if (copier !== undefined) killIfAlive(copier);
@@ -150,6 +147,19 @@ function copyDatabase(from: string, to: string): void {
 }
 
 const copyOf = (database: string): string => `${database}.schema-1`;
+
+async function measureSteps(bench: Bench): Promise<Readonly<Record<Step, number>>> {
+  const program = bench.start(['sync']);
+  const begins: number[] = [];
+  for (const step of STEPS) {
+    await reach(step, program, bench.database);
+    begins.push(performance.now());
+  }
+  expect(await program.waitForExit()).toMatchObject({ code: 0 });
+  begins.push(performance.now());
+  const durationOf = (index: number): number => Number(begins[index + 1]) - Number(begins[index]);
+  return { start: durationOf(0), copy: durationOf(1), migration: durationOf(2), end: durationOf(3) };
+}
 
 /** Waits until the step has begun; returns early if the program has ended. */
 async function reach(step: Step, program: RunningProgram, database: string): Promise<void> {

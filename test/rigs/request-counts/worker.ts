@@ -53,6 +53,7 @@ export async function startWorker(
   const stopping = new AbortController();
   const { signal } = stopping;
   const store = await openTestStore(options.path, { clock, stop: signal });
+  await store.write(() => store.runs.interruptRunning('killed'));
   const journal = createLoginRecorder(store, FINGERPRINT, log);
   // The next start needs only the Retry-After of a login; recording the other columns would cost a test seconds.
   const record = (login: LoginRecord): void => {
