@@ -1,12 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, USERNAME } from '../support/bench.ts';
 import { type FrozenCopy, freezeCopy, pad } from '../support/copy-process.ts';
 import type { RunningProgram } from '../support/program.ts';
 import {
   countLeagues,
-  faultsIn,
   identify,
   type PublishingBench,
   pollChange,
@@ -28,21 +26,6 @@ async function startCopying(): Promise<PublishingBench & { worker: RunningProgra
 }
 
 describe('while a large database is being copied', () => {
-  it('the polls go on, and a stop comes in time and leaves the old copy and one database file', async () => {
-    const { worker, copying, ...bench } = await startCopying();
-    const before = identify(bench.copy);
-    await pollChange(bench, worker);
-    const askedAt = performance.now();
-    const { code } = await worker.stop();
-    expect(code).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
-    expect(copying.hasEnded()).toBe(true);
-    expect(identify(bench.copy)).toEqual(before);
-    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
-    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
-    expect(faultsIn(worker.log())).toEqual([]);
-  });
-
   it('the copy process has no setting and no secret, and is started again if it is killed', async () => {
     const { worker, copying, ...bench } = await startCopying();
     for (const told of [copying.argv, copying.environment]) {

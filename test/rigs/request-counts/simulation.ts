@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { CredentialPair } from '../../../src/config/credentials.ts';
+import { createRandom } from '../../../src/simulator/churn.ts';
 import type { Clock } from '../../../src/time/clock.ts';
 import { createTestClock } from '../../support/clock.ts';
 import { fastFolder } from '../../support/folder.ts';
@@ -54,18 +55,9 @@ function createWorld() {
   };
 }
 
-/** Random numbers from a seed. */
-function createRandomSource(seed = 1): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
-
 /** A worker's machine and the service that it polls: the leagues every minute, the profile every hour. */
 export function createSimulation(options: SimulationOptions = {}) {
-  const { everyMs = MINUTE, random = createRandomSource() } = options;
+  const { everyMs = MINUTE, random = createRandom(1) } = options;
   const folder = mkdtempSync(join(fastFolder(), 'league-sync-counting-'));
   const database = join(folder, 'leagues.db');
   const world = createWorld();
