@@ -23,7 +23,7 @@ it('a worker that is killed leaves one version whole, and the next start makes u
 });
 
 it('an upgrade that is killed leaves every row and a whole copy, and the next start completes it', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const hits = await killUpgrades({ start: 1, copy: 1, migration: 3, end: 0 });
   expect(hits.size).toBeGreaterThan(1);

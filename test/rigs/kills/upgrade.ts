@@ -52,7 +52,7 @@ const NEWEST = readMigrations(findPackage().migrations).length;
 const CHANGES = 6_000;
 const RUNS = 3_000;
 /** The third statement reads them, so that a kill can hit between two statements. No league has one of these ids. */
-const HELD = 45_000;
+const HELD = 20_000;
 /** The numbers from 1 in the table `n`. */
 const NUMBERS = Math.max(RUNS, HELD);
 
