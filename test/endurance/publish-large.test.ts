@@ -1,13 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, USERNAME } from '../support/bench.ts';
 import { type FrozenCopy, freezeCopy, pad } from '../support/copy-process.ts';
-import { readRows } from '../support/database.ts';
-import { eventually, type RunningProgram } from '../support/program.ts';
+import type { RunningProgram } from '../support/program.ts';
 import {
   countLeagues,
-  faultsIn,
   identify,
   type PublishingBench,
   pollChange,
@@ -29,27 +26,6 @@ async function startCopying(): Promise<PublishingBench & { worker: RunningProgra
 }
 
 describe('while a large database is being copied', () => {
-  it('the polls go on, and a stop comes in time and leaves the old copy and one database file', async () => {
-    const { worker, copying, ...bench } = await startCopying();
-    const before = identify(bench.copy);
-    await pollChange(bench, worker);
-    const askedAt = performance.now();
-    const { code } = await worker.stop();
-    expect(code).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
-    expect(copying.hasEnded()).toBe(true);
-    expect(identify(bench.copy)).toEqual(before);
-    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
-    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
-    expect(faultsIn(worker.log())).toEqual([]);
-  });
-
-  it('a stop leaves no journal', async () => {
-    const { worker, ...bench } = await startCopying();
-    await worker.stop();
-    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
-  });
-
   it('the copy process has no setting and no secret, and is started again if it is killed', async () => {
     const { worker, copying, ...bench } = await startCopying();
     for (const told of [copying.argv, copying.environment]) {
@@ -66,23 +42,6 @@ describe('while a large database is being copied', () => {
     await worker.waitForLog(({ msg }) => /^the published copy at .* works again/.test(String(msg)));
     expect(countLeagues(bench.copy)).toBe(3);
     expect((await worker.stop()).code).toBe(0);
-    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
-  });
-
-  it('a kill of the worker does no harm: the next one publishes, even if the old copy process still runs', async () => {
-    const { worker, copying, ...bench } = await startCopying();
-    const before = identify(bench.copy);
-    await worker.stop('SIGKILL');
-    expect(identify(bench.copy)).toEqual(before);
-    bench.change();
-    expect((await bench.run(['sync'])).code).toBe(0);
-    const after = identify(bench.copy);
-    expect(after.ino).not.toBe(before.ino);
-    copying.goOn();
-    await eventually('the copying process of the killed worker has ended', copying.hasEnded);
-    expect(identify(bench.copy)).toEqual(after);
-    expect(countLeagues(bench.copy)).toBe(3);
-    expect(readRows(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 

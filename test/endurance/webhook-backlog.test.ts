@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { setUp } from '../support/bench.ts';
 import { makeLeagues } from '../support/leagues.ts';
+import { memoryMb } from '../support/memory.ts';
 import { openPort } from '../support/port.ts';
-import { eventually, type RunningProgram } from '../support/program.ts';
+import { eventually } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 import { SECRET } from '../support/webhook-receiver.ts';
 
@@ -18,18 +19,6 @@ const LONGEST_MS = 120_000;
 const MOST_GROWTH_MB = 60;
 
 const skip = existsSync('/proc/self/status') ? false : 'memory is read from /proc, which this system has not';
-
-function residentMb({ pid }: RunningProgram): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) / 1_024;
-}
-
-/** Changes every league. */
-async function poll(worker: RunningProgram, { simulator }: SimulatedBench, priority: number): Promise<void> {
-  simulator.setLeagues(makeLeagues(LEAGUES, { priority }));
-  worker.send('SIGHUP');
-  await worker.waitForPoll('changed');
-}
 
 type Bounds = { readonly from_seq: number; readonly to_seq: number };
 
@@ -62,8 +51,12 @@ it(`a receiver that was down for ${CHANGES} changes gets them in order, in small
   const bench = await setUp({ leagues: makeLeagues(LEAGUES, { priority: 1 }) });
   const worker = bench.start(['run'], receiver.env);
   await worker.waitForPoll('changed');
-  for (let nth = 2; nth <= POLLS; nth += 1) await poll(worker, bench, nth);
-  const startedMb = residentMb(worker);
+  for (let priority = 2; priority <= POLLS; priority += 1) {
+    bench.simulator.setLeagues(makeLeagues(LEAGUES, { priority }));
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+  }
+  const startedMb = memoryMb(worker.pid, 'VmRSS');
   receiver.heal();
   const begun = performance.now();
   worker.send('SIGHUP');
@@ -71,7 +64,7 @@ it(`a receiver that was down for ${CHANGES} changes gets them in order, in small
   await eventually(
     'everything arrives',
     () => {
-      most = Math.max(most, residentMb(worker));
+      most = Math.max(most, memoryMb(worker.pid, 'VmRSS'));
       return receiver.lastSeq() === CHANGES;
     },
     LONGEST_MS,

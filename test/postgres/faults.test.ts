@@ -44,34 +44,6 @@ function warningOf(worker: RunningProgram): string {
 }
 
 describe('the mirror', () => {
-  it('survives a worker that is killed again and again', async () => {
-    const postgres = await createPostgres(server.port);
-    const bench = await setUpMirrored(postgres);
-    for (let round = 0; round < 6; round += 1) {
-      change(bench, 30, 100 + round);
-      const worker = bench.start(['run']);
-      await worker.waitForLog(({ msg }) => /^logged in/.test(String(msg)));
-      worker.send('SIGHUP');
-      await worker.waitForPoll('changed');
-      await new Promise((resolve) => setTimeout(resolve, 15 * round));
-      await worker.stop('SIGKILL');
-    }
-    const worker = bench.startWorker();
-    await expectToFollow(bench, postgres);
-    await worker.stop();
-  });
-
-  it('catches up after the server was killed and polls went on', async () => {
-    const { postgres, bench, worker, poll } = await start();
-    server.stop('immediate');
-    await poll(7);
-    await expect.poll(() => warningOf(worker)).toMatch(/^The mirror at .+ cannot be used: /);
-    await poll(8);
-    server.start();
-    await worker.waitForLog(({ msg }) => /^the mirror at .* works again/.test(String(msg)));
-    await expectToFollow(bench, postgres);
-  });
-
   it('delays neither a poll nor the stop of the worker when the server hangs', async () => {
     const { postgres, bench, worker, poll } = await start();
     server.signal('SIGSTOP');
@@ -172,6 +144,8 @@ describe('the mirror', () => {
     const said = stderr.replaceAll(/\s+/g, ' ');
     expect(said).toContain(String(row?.database));
     expect(said).toContain(bench.database);
+    const rebuild = await bench.run(['mirror', 'rebuild'], other);
+    expect([rebuild.code, rebuild.stderr.includes('The mirror belongs to another database')]).toEqual([74, true]);
     await expectMirrored(bench.database, postgres.query);
   });
 

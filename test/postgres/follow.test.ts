@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { execute, type Row } from '../support/database.ts';
+import { execute } from '../support/database.ts';
 import { expectMirrored } from './compare.ts';
-import { connectAs, createPostgres, skipWithoutPostgres } from './postgres.ts';
+import { createPostgres, skipWithoutPostgres } from './postgres.ts';
 import { change, expectToFollow, lastSeq, mirroredSeq, setUpMirrored } from './worker.ts';
 
 skipWithoutPostgres();
@@ -88,45 +88,8 @@ describe('a worker with a mirror', () => {
       stderr: expect.stringContaining('long-x'),
     });
   });
-
-  it('shows no reader half of a poll', async () => {
-    const postgres = await createPostgres();
-    const bench = await setUpMirrored(postgres);
-    const leagues = Array.from({ length: LEAGUES }, (_, index) => ({ ...LEAGUE, league_id: `l${index}` }));
-    bench.simulator.setLeagues(leagues);
-    const worker = bench.start(['run']);
-    const seen = new Set<string>();
-    let isOver = false;
-    const reading = (async () => {
-      const reader = await connectAs(postgres.port, postgres.name);
-      while (!isOver) {
-        const found = await reader.query<Row>(STATE).catch(() => undefined);
-        if (found !== undefined) seen.add(JSON.stringify(found.rows[0]));
-      }
-      await reader.end();
-    })();
-    await worker.waitForPoll('changed');
-    for (let priority = 1; priority <= 4; priority += 1) {
-      change(bench, LEAGUES, priority);
-      worker.send('SIGHUP');
-      await worker.waitForPoll('changed');
-    }
-    await expectToFollow(bench, postgres);
-    isOver = true;
-    await reading;
-    await worker.stop();
-    // Before the first poll: nothing. After each: every league of it, and no other state.
-    const states = [...seen].map((text) => JSON.parse(text));
-    expect(states.length).toBeGreaterThan(2);
-    for (const { changes, leagues: listed, priorities, last } of states) {
-      expect([changes % LEAGUES, listed % LEAGUES, last]).toEqual([0, 0, changes]);
-      expect(priorities).toEqual(changes === 0 ? null : [changes / LEAGUES - 1]);
-    }
-  });
 });
 
-/** More than a transaction takes, if it did not have to end with a run. */
-const LEAGUES = 7_000;
 const LEAGUE = {
   league_name: 'League',
   sport: 'soccer',
@@ -136,7 +99,3 @@ const LEAGUE = {
   create_datetime: null,
   last_update_datetime: null,
 };
-const STATE = `SELECT (SELECT count(*)::int FROM league_sync.league_changes) AS changes,
-  (SELECT count(*)::int FROM league_sync.leagues) AS leagues,
-  (SELECT array_agg(DISTINCT priority::int) FROM league_sync.leagues) AS priorities,
-  (SELECT seq::int FROM league_sync.mirror_state) AS last`;

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
+import { openPort } from '../support/port.ts';
 import { expectMirrored } from './compare.ts';
 import { connectAs, createPostgres, type Postgres, skipWithoutPostgres, waitForBlocked } from './postgres.ts';
 import { change, setUpMirrored } from './worker.ts';
@@ -139,11 +139,9 @@ async function serve(answer: (received: string, index: number) => string): Promi
       socket.write(Buffer.from(answer(data.toString('latin1'), answered), 'latin1'));
       answered += 1;
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  });
+  const { port } = await openPort(server);
+  return `127.0.0.1:${port}`;
 }
 
 describe('a server that is none of PostgreSQL', () => {

@@ -81,15 +81,6 @@ describe('mirror rebuild', () => {
     await expectMirrored(bench.database, postgres.query);
   });
 
-  it('refuses the mirror of another database', async () => {
-    const postgres = await createPostgres();
-    const bench = await setUpRestored(postgres);
-    const other = { LEAGUE_SYNC_DATABASE: 'other.db' };
-    await bench.run(['sync'], other);
-    const { code, stderr } = await bench.run(['mirror', 'rebuild'], other);
-    expect([code, stderr.includes('The mirror belongs to another database')]).toEqual([74, true]);
-  });
-
   it('can be called while a worker follows', async () => {
     const postgres = await createPostgres();
     const bench = await setUpMirrored(postgres);

@@ -106,14 +106,4 @@ describe('a worker with a mirror', () => {
     expect([found.value(LAG), found.value(SUCCESS)]).toEqual([124, 0]);
     await worker.stop();
   });
-
-  it('has no such metrics without the setting', async () => {
-    const bench = await setUpMirrored(await createPostgres());
-    const worker = bench.startWorker({ ...LISTEN, LEAGUE_SYNC_POSTGRES_URL: '' });
-    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
-    await worker.waitForPoll('changed');
-    const found = await scrape(`${url}`);
-    expect([found.value(LAG), found.value(SUCCESS)]).toEqual([undefined, undefined]);
-    await worker.stop();
-  });
 });

@@ -3,7 +3,7 @@ import { globSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Bench } from './bench.ts';
-import { type Environment, eventually, type RunningProgram } from './program.ts';
+import type { Environment, RunningProgram } from './program.ts';
 
 /** The offset of the wall clock (in seconds without a unit), or a fixed time, in the syntax of libfaketime. */
 export type Offset = '+2h' | '-2h' | '+0' | '+365d' | '@1970-01-01 00:01:00' | `${'+' | '-'}${number}`;
@@ -64,10 +64,4 @@ export function runUnder(clock: FakeClock, bench: Bench, env: Environment = {}):
     for (const left of globSync(`/dev/shm/*faketime_*_${worker.pid}`)) rmSync(left, { force: true });
   });
   return worker;
-}
-
-/** Waits in real time, to check that something does not happen. */
-export async function watchFor(ms: number): Promise<void> {
-  const end = performance.now() + ms;
-  await eventually('the time to watch is over', () => performance.now() >= end, 2 * ms);
 }

@@ -5,7 +5,6 @@ import { holdForWriting, isLocked } from '../support/database.ts';
 import { askStandstill, LONGEST_STANDSTILL_MS, loopWatched } from '../support/loop.ts';
 import { eventually } from '../support/program.ts';
 
-/** A sample; test/endurance/other-writer.test.ts watches for longer. */
 const HELD_MS = 2_500;
 
 describe('while another program is in the middle of a write', () => {

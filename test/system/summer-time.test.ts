@@ -7,7 +7,6 @@ beforeEach(({ skip }) => {
   skip(why !== undefined, why);
 });
 
-// More of them are in test/endurance/summer-time.test.ts.
 describe('a worker in a zone with DST polls once at each scheduled time', () => {
   it('when it begins: before, in and after the skipped hour', async () => {
     await walkSchedule({

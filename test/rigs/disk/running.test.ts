@@ -1,36 +1,127 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { EVERY_SECOND } from '../../support/bench.ts';
 import { NO_MOUNT } from '../../support/copy-process.ts';
 import { askSqlite3 } from '../../support/database.ts';
+import { fingerprint } from '../../support/folder.ts';
+import { findFreePort } from '../../support/port.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { expectSound } from '../syscalls/check.ts';
-import { missingStrace } from '../syscalls/syscall.ts';
-import * as happen from './loss.ts';
-import { type DiskBench, expectFailedPoll, PUT_BACK, startWorker, tableOf } from './small-disk.ts';
+import { failFromNowOn, missingStrace } from '../syscalls/syscall.ts';
+import { AS_NOBODY, type DiskBench, expectFailedPoll, fillDisk, setUpDisk, tableOf } from './small-disk.ts';
 
-type Case = { readonly happen: happen.InjectTrouble; readonly fix: RegExp };
+beforeEach(({ skip }) => {
+  const why = missingStrace() ?? (process.getuid?.() === 0 ? undefined : NO_MOUNT);
+  skip(why !== undefined, why);
+});
 
-const CASES: Readonly<Record<string, Case>> = {
-  'is full': { happen: happen.fillUp, fix: /the disk is full .*; free some space\.$/ },
-  'cannot be written': { happen: happen.failCalls('pwrite64', 'EIO'), fix: /; check the disk\.$/ },
-  'has been made read-only by its kernel': {
-    happen: happen.failCalls('pwrite64', 'EROFS'),
-    fix: /; check the disk\.$/,
-  },
-  'keeps nothing': { happen: happen.failCalls('fsync', 'EIO'), fix: /; check the disk\.$/ },
-  'has lost the file': { happen: happen.moveFile, fix: PUT_BACK },
-  'has lost the folder': { happen: happen.moveFolder, fix: PUT_BACK },
-  'is unmounted': { happen: happen.unmount, fix: PUT_BACK },
-  'is covered by another one': { happen: happen.mountOver, fix: PUT_BACK },
+/** The message for a missing file. */
+const PUT_BACK =
+  /was deleted, moved or replaced while the worker ran; nothing new is written; .*put that same file back/;
+
+async function setUp(inside?: string): Promise<DiskBench> {
+  const bench = await setUpDisk(inside);
+  if (bench === undefined) throw new Error(NO_MOUNT);
+  return bench;
+}
+
+/** Starts a worker that polls on SIGHUP, and waits for the first list. */
+async function start(): Promise<{ bench: DiskBench; worker: RunningProgram }> {
+  const bench = await setUp('data');
+  const worker = bench.start(['run']);
+  await worker.waitForPoll('changed');
+  return { bench, worker };
+}
+
+/** A copy of the database as it is, beside it. */
+async function backUp({ database, run }: DiskBench): Promise<string> {
+  const copy = join(dirname(database), 'copy.db');
+  expect((await run(['backup', copy])).code).toBe(0);
+  return copy;
+}
+
+/** A problem with the disk of a running worker. */
+type Trouble = {
+  /** The path of the database in the meantime; undefined if it is unreachable. */
+  readonly database: string | undefined;
+  /** Ends the problem. */
+  readonly pass: () => Promise<void> | void;
 };
+
+function moveFile({ database }: DiskBench): Trouble {
+  const away = `${database}.away`;
+  renameSync(database, away);
+  return { database: undefined, pass: () => renameSync(away, database) };
+}
+
+const [MOUNT, UNMOUNT] = ['mount', 'umount'];
+
+/** Moves the file system to another mount point and back, like a disk that is unplugged and plugged in again. */
+function unmount({ disk, database, folder }: DiskBench): Trouble {
+  const away = join(folder, 'away');
+  mkdirSync(away);
+  const move = (from: string, to: string): void => {
+    execFileSync(MOUNT, ['--bind', from, to]);
+    execFileSync(UNMOUNT, ['-l', from]);
+  };
+  move(disk, away);
+  let gone = true;
+  const pass = (): void => {
+    if (gone) move(away, disk);
+    gone = false;
+  };
+  onTestFinished(pass);
+  return { database: database.replace(disk, away), pass };
+}
+
+type Case = readonly [
+  what: string,
+  cause: (bench: DiskBench, worker: RunningProgram) => Trouble | Promise<Trouble>,
+  fix: RegExp,
+];
+
+const CASES: readonly Case[] = [
+  [
+    'is full',
+    ({ disk, database }) => {
+      const filler = fillDisk(disk, 0);
+      return { database, pass: () => rmSync(filler) };
+    },
+    /the disk is full .*; free some space\.$/,
+  ],
+  ...(
+    [
+      ['has been made read-only by its kernel', 'pwrite64', 'EROFS'],
+      ['keeps nothing', 'fsync', 'EIO'],
+    ] as const
+  ).map(
+    ([what, call, error]): Case => [
+      what,
+      async ({ database }, { pid }) => ({ database, pass: await failFromNowOn(pid, database, { call, error }) }),
+      /; check the disk\.$/,
+    ],
+  ),
+  ['has lost the file', moveFile, PUT_BACK],
+  ['is unmounted', unmount, PUT_BACK],
+];
 
 const READING = [['status'], ['query', 'SELECT 1'], ['changes'], ['accept-removals']] as const;
 
 /** Readers get the old data if there is any, otherwise an error that says why not. */
-async function expectReaders(bench: DiskBench, { database }: happen.Trouble, before: readonly unknown[]) {
-  const rows = (sql: string) => askSqlite3(database ?? '', sql);
-  if (database !== undefined) expect(tableOf({ rows })).toEqual(before);
+async function expectReaders(bench: DiskBench, { database }: Trouble, before: readonly unknown[]) {
+  if (database !== undefined) expect(tableOf({ rows: (sql) => askSqlite3(database, sql) })).toEqual(before);
   const isThere = database === bench.database;
   for (const command of READING) {
     const { code, stderr } = await bench.run(command);
@@ -52,15 +143,12 @@ async function expectCatchesUp(bench: DiskBench, worker: RunningProgram, before:
 }
 
 describe('a worker whose disk', () => {
-  it.for(Object.entries(CASES))(
+  it.each(CASES)(
     '%s says what to do at each poll, makes no file, leaves the old data, and goes on by itself after',
-    async ([, { happen, fix }], { skip }) => {
-      skip(missingStrace() !== undefined, missingStrace());
-      const started = await startWorker();
-      if (started === undefined) return skip(NO_MOUNT);
-      const { bench, worker } = started;
+    async (_, cause, fix) => {
+      const { bench, worker } = await start();
       const before = tableOf(bench);
-      const trouble = await happen(bench, worker);
+      const trouble = await cause(bench, worker);
       bench.change();
       for (let failures = 0; failures < 2; failures += 1) await expectFailedPoll(bench, worker, fix);
       await expectReaders(bench, trouble, before);
@@ -69,16 +157,14 @@ describe('a worker whose disk', () => {
     },
   );
 
-  it('loses the file in the middle of a poll has that poll as failed in its rows, once the file is back', async ({
-    skip,
-  }) => {
-    const started = await startWorker();
-    if (started === undefined) return skip(NO_MOUNT);
-    const { bench, worker } = started;
+  it('loses the file in the middle of a poll has that poll as failed in its rows, once the file is back', async () => {
+    const { bench, worker } = await start();
     const before = tableOf(bench);
-    const troubles: happen.Trouble[] = [];
+    const troubles: Trouble[] = [];
     bench.change();
-    bench.atRequest(() => troubles.push(happen.moveFile(bench, worker) as happen.Trouble));
+    bench.atRequest(() => troubles.push(moveFile(bench)));
+    await expectFailedPoll(bench, worker, PUT_BACK);
+    // No row for a poll that could not begin.
     await expectFailedPoll(bench, worker, PUT_BACK);
     await troubles[0]?.pass();
     await expectCatchesUp(bench, worker, before);
@@ -87,5 +173,131 @@ describe('a worker whose disk', () => {
       { outcome: 'failed', error_kind: 'database' },
       { outcome: 'changed', error_kind: null },
     ]);
+  });
+
+  it('fills up: status says what only the worker knows, and keeps the verdict of the file', async () => {
+    const bench = await setUp();
+    const env = { LEAGUE_SYNC_LISTEN: `127.0.0.1:${await findFreePort()}`, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
+    const worker = bench.start(['run'], env);
+    await worker.waitForPoll('changed');
+    expect((await bench.run(['status'], env)).stdout).not.toContain('worker says');
+    fillDisk(bench.disk, 0);
+    bench.change();
+    await worker.waitForPoll('failed');
+    expect((await bench.run(['status'], env)).stdout).toMatch(
+      /^● up to date[\s\S]*^worker says +The database .* full/m,
+    );
+  });
+
+  it.each(['says so at a poll', 'ends with 0'])('was closed to it %s', async (what) => {
+    const bench = await setUp('data');
+    const folder = dirname(bench.database);
+    chmodSync(bench.folder, 0o755);
+    chmodSync(folder, 0o777);
+    const worker = bench.start(['run'], {}, { through: AS_NOBODY });
+    await worker.waitForPoll('changed');
+    chmodSync(folder, 0o700);
+    if (what === 'ends with 0') expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
+    else await expectFailedPoll(bench, worker, /permission/);
+  });
+});
+
+describe('a worker whose database is', () => {
+  it('deleted makes no other one, neither at a poll nor at its end; a restart creates a new one', async () => {
+    const { bench, worker } = await start();
+    for (const end of ['', '-wal', '-shm']) rmSync(`${bench.database}${end}`);
+    for (let polls = 0; polls < 2; polls += 1) await expectFailedPoll(bench, worker, PUT_BACK);
+    expect(existsSync(bench.database)).toBe(false);
+    expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
+    expect(Object.keys(fingerprint(bench.disk))).toEqual(['data', 'data/leagues.db.saved']);
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
+  });
+
+  it.each<[string, (bench: DiskBench, other: string) => Promise<void> | void]>([
+    ['an empty file', (_bench, other) => writeFileSync(other, '')],
+    ['an earlier copy', async (bench, other) => renameSync(await backUp(bench), other)],
+  ])('replaced by %s leaves that as it is, and goes on with its own as soon as it is back', async (_, make) => {
+    const { bench, worker } = await start();
+    const [other, own] = ['other', 'own'].map((name) => `${bench.database}.${name}`) as [string, string];
+    await make(bench, other);
+    const bytes = readFileSync(other);
+    renameSync(bench.database, own);
+    renameSync(other, bench.database);
+    bench.change();
+    for (let polls = 0; polls < 2; polls += 1) await expectFailedPoll(bench, worker, PUT_BACK);
+    expect(readFileSync(bench.database).equals(bytes)).toBe(true);
+    renameSync(own, bench.database);
+    worker.send('SIGHUP');
+    expect((await worker.waitForPoll()).outcome).toBe('changed');
+    expect((await worker.stop()).code).toBe(0);
+    expect(tableOf(bench)).toEqual([{ sport: 'sport 1', n: 100 }]);
+    expectSound(bench, 'put back');
+  });
+
+  it.each(['with its log', 'without its log'])(
+    'replaced by an earlier copy, %s, leaves that as it is to its end; a restart goes on with it',
+    async (what) => {
+      const { bench, worker } = await start();
+      const copy = await backUp(bench);
+      const bytes = readFileSync(copy);
+      if (what === 'without its log') for (const end of ['-wal', '-shm']) rmSync(`${bench.database}${end}`);
+      renameSync(copy, bench.database);
+      bench.change();
+      await expectFailedPoll(bench, worker, PUT_BACK);
+      expect((await worker.stop()).code).toBe(0);
+      expect(readFileSync(bench.database).equals(bytes)).toBe(true);
+      expectSound(bench, 'left');
+      expect((await bench.run(['sync'])).code).toBe(0);
+      expect(tableOf(bench)).toEqual([{ sport: 'sport 1', n: 100 }]);
+      expectSound(bench, 'restarted');
+    },
+  );
+
+  it('moved away with its folder leaves, at its end, the lock and the log of the worker that took its place', async () => {
+    const { bench, worker } = await start();
+    renameSync(dirname(bench.database), join(bench.disk, 'away'));
+    await expectFailedPoll(bench, worker, PUT_BACK);
+    const next = bench.start(['run']);
+    await next.waitForPoll('changed');
+    const log = readFileSync(`${bench.database}-wal`);
+    expect(log.length).toBeGreaterThan(0);
+    expect((await worker.stop()).code).toBe(0);
+    expect((await bench.run(['sync'])).code).toBe(75);
+    expect(readFileSync(`${bench.database}-wal`).equals(log)).toBe(true);
+    expect((await next.stop('SIGKILL')).signal).toBe('SIGKILL');
+    expect(tableOf(bench)).toEqual([{ sport: 'sport 0', n: 100 }]);
+    expectSound(bench, 'the next one');
+  });
+
+  it.each<[string, (bench: DiskBench) => Promise<void> | void, RegExp]>([
+    ['was written over', async (bench) => copyFileSync(await backUp(bench), bench.database), /./],
+    [
+      'has lost its WAL',
+      ({ database }) => {
+        for (const end of ['-wal', '-shm']) rmSync(`${database}${end}`);
+      },
+      /./,
+    ],
+    // Without it, other programs do not see what is written.
+    [
+      'has lost its -shm',
+      ({ database }) => rmSync(`${database}-shm`),
+      /-shm was deleted, moved or replaced while the worker ran; nothing new is written; restart the worker/,
+    ],
+  ])('one that %s is noticed at the next poll', async (_, harm, fix) => {
+    const { bench, worker } = await start();
+    await harm(bench);
+    bench.change();
+    await expectFailedPoll(bench, worker, fix);
+    expect((await worker.stop()).code).toBe(0);
+    expectSound(bench, 'left');
+  });
+
+  it('one whose lock was deleted has it again, so that no second worker writes', async () => {
+    const { bench } = await start();
+    rmSync(`${bench.database}.lock`);
+    await expect.poll(() => existsSync(`${bench.database}.lock`), { timeout: 10_000 }).toBe(true);
+    expect((await bench.run(['sync'])).code).toBe(75);
   });
 });

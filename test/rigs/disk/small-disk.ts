@@ -3,13 +3,16 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { codeOf } from '../../../src/errors.ts';
-import { addSettings, type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
+import { addSettings, type Bench, setUpFor } from '../../support/bench.ts';
 import { mountDisk } from '../../support/copy-process.ts';
 import { readRows } from '../../support/database.ts';
 import { makeLeagues } from '../../support/leagues.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { grantLogin, listLeagues, startService } from '../../support/service.ts';
 import { expectSound } from '../syscalls/check.ts';
+
+/** Runs a program as the unprivileged user `nobody` of Debian. */
+export const AS_NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
 
 const DISK = 'size=2m';
 const PAGE_BYTES = 4_096;
@@ -57,26 +60,6 @@ export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
     },
   };
 }
-
-/** Starts a worker that polls every second, and waits for the first list. */
-export async function startOnDisk(bench: DiskBench): Promise<RunningProgram> {
-  const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-  await worker.waitForPoll('changed');
-  return worker;
-}
-
-/** Starts a worker that polls on SIGHUP, and waits for the first list. Undefined if this user may not mount. */
-export async function startWorker(): Promise<{ bench: DiskBench; worker: RunningProgram } | undefined> {
-  const bench = await setUpDisk('data');
-  if (bench === undefined) return undefined;
-  const worker = bench.start(['run']);
-  await worker.waitForPoll('changed');
-  return { bench, worker };
-}
-
-/** The message for a missing file. */
-export const PUT_BACK =
-  /was deleted, moved or replaced while the worker ran; nothing new is written; .*put that same file back/;
 
 /** Requests a poll, and expects that it fails with the path and the fix, and that the worker keeps running. */
 export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, fix: RegExp): Promise<void> {

@@ -63,9 +63,12 @@ export function loginOutcome({ hit }: Step, fault: Fault): 'ok' | 'refused' | 'f
   return effect === 'refused' ? 'refused' : 'failed';
 }
 
-/** A rejected token has a third scope: its endpoint fails for ever while logins succeed. */
+/**
+ * What comes after the first hit matters only if the request is sent again. A rejected token has a third scope: its
+ * endpoint fails for ever while logins succeed.
+ */
 export function faultScopesOf(fault: Fault, nth: number): readonly FaultScope[] {
-  const kind = VISIT[nth - 1];
-  const rejects = kind !== undefined && fault.effects[kind]?.is === 'rejected';
-  return rejects ? ['once', 'for ever', 'for ever there'] : ['once', 'for ever'];
+  const is = fault.effects[VISIT[nth - 1] ?? 'login']?.is;
+  if (is === 'rejected') return ['once', 'for ever', 'for ever there'];
+  return is === 'passes' ? ['once', 'for ever'] : ['for ever'];
 }

@@ -42,31 +42,22 @@ export type Fault = {
   readonly drift?: readonly string[];
 };
 
-const HARMLESS: Effect = { is: 'harmless', kind: 'internal', status: 200 };
+export const HARMLESS: Effect = { is: 'harmless', kind: 'internal', status: 200 };
 export const BROKEN: Effect = { is: 'passes', kind: 'network', status: null };
 export const CUT: Effect = { ...BROKEN, status: 200 };
 export const OVERTIME: Effect = { is: 'passes', kind: 'timeout', status: null };
 export const STALLED: Effect = { ...OVERTIME, status: 200 };
-
-/** The same effect on every endpoint. */
-export function everywhere(effect: Effect): Fault['effects'] {
-  return { login: effect, leagues: effect, profile: effect };
-}
+/** Neither a login response nor a list, with a status of success. */
+export const NO_ANSWER: Effect = fails('contract', 200);
 
 /** One effect on the login, another on requests with a token. */
 export function apart(login: Effect, data: Effect): Fault['effects'] {
   return { login, leagues: data, profile: data };
 }
 
-export const harmless = everywhere(HARMLESS);
-export const harmlessLogin = { login: HARMLESS };
-
-export function refused(status: number): Effect {
-  return { is: 'refused', kind: 'credentials', status };
-}
-
-export function rejected(status: number, kind: ErrorKind = 'credentials'): Effect {
-  return { is: 'rejected', kind, status };
+/** The same effect on every endpoint. */
+export function everywhere(effect: Effect): Fault['effects'] {
+  return apart(effect, effect);
 }
 
 export function fails(kind: ErrorKind, status: number | null): Effect {
@@ -77,35 +68,37 @@ export function passes(status: number): Effect {
   return { is: 'passes', kind: 'status', status };
 }
 
-/** A complete response, derived from the healthy one. */
-export function answers(change: (healthy: Answer) => Partial<Answer>): SocketAction {
-  return (socket, healthy) => {
-    socket.end(render({ ...healthy, ...change(healthy) }));
-  };
+/** A fault of every endpoint that is a complete response, derived from the healthy one. */
+export function answered(
+  name: string,
+  effects: Effect | Fault['effects'],
+  change: (healthy: Answer) => Partial<Answer>,
+  more: Partial<Fault> = {},
+): Fault {
+  return met(name, effects, (socket, healthy) => void socket.end(render({ ...healthy, ...change(healthy) })), more);
+}
+
+/** A fault of every endpoint that handles the connection itself. */
+export function met(
+  name: string,
+  effects: Effect | Fault['effects'],
+  act: SocketAction,
+  more: Partial<Fault> = {},
+): Fault {
+  return { name, effects: 'is' in effects ? everywhere(effects) : effects, act, ...more };
 }
 
 /** Some bytes, and then the end of the service's side of the connection. */
-export function bytes(make: (whole: Buffer, healthy: Answer) => string | Uint8Array): SocketAction {
-  return (socket, healthy) => {
-    socket.end(make(render(healthy), healthy));
-  };
+export function bytes(make: (whole: Buffer) => string | Uint8Array): SocketAction {
+  return (socket, healthy) => void socket.end(make(render(healthy)));
 }
 
 /** Some bytes, and then a connection that stays open. */
 export function stalls(make: (whole: Buffer) => string | Uint8Array): SocketAction {
-  return (socket, healthy) => {
-    socket.write(make(render(healthy)));
-  };
+  return (socket, healthy) => void socket.write(make(render(healthy)));
 }
 
 /** Some bytes, and then a reset. */
 export function resets(make: (whole: Buffer) => string | Uint8Array): SocketAction {
-  return (socket, healthy) => {
-    socket.write(make(render(healthy)), () => socket.resetAndDestroy());
-  };
-}
-
-/** Where the body begins. */
-export function bodyAt(whole: Buffer): number {
-  return whole.indexOf('\r\n\r\n') + 4;
+  return (socket, healthy) => void socket.write(make(render(healthy)), () => socket.resetAndDestroy());
 }

@@ -8,10 +8,7 @@ import { createSwiftClock, openSweepBench } from './bench.ts';
 import { type Case, expectDiscreet, expectSound, meetFault, rowOf, type Setting } from './check.ts';
 import { faultScopesOf, planExpectedRun, VISIT } from './expectation.ts';
 import type { Fault } from './fault.ts';
-import { bodyFaults } from './faults-body.ts';
-import { codingFaults } from './faults-coding.ts';
-import { redirects, statusFaults } from './faults-status.ts';
-import { wireFaults } from './faults-wire.ts';
+import { listFaults } from './faults.ts';
 import { startSweepService } from './service.ts';
 import { LISTS, stateOf, TO_NEW, type VisitResult, visit } from './state.ts';
 
@@ -140,14 +137,7 @@ async function sweep(setting: Setting, fault: Fault, nth: number): Promise<void>
   expectDiscreet(bench);
 }
 
-const FAULTS = [
-  ...wireFaults,
-  ...codingFaults,
-  ...statusFaults,
-  ...bodyFaults,
-  ...redirects('to another origin', () => `http://127.0.0.1:${otherHost.port}/events/v1/leagues/`),
-  ...redirects('to another path', () => '/players/v1/players/player/me'),
-];
+const FAULTS = listFaults(() => `http://127.0.0.1:${otherHost.port}`);
 
 /**
  * Timeouts and closed ports may be disturbed, by a machine that stalls or another program at that port, but hardly

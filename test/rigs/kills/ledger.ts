@@ -2,8 +2,8 @@ import { type Change, foldChanges, type Look, type Run } from './snapshot.ts';
 import { applyVersion, compareTables, type Table } from './table.ts';
 import { readVersion } from './version.ts';
 
-/** An error in a snapshot: a partially applied poll, or the loss of something that had been seen or reported. */
-export type Problem = { readonly is: 'torn' | 'lost' | 'unclean'; readonly what: string };
+/** An error in a snapshot: `torn`, a partially applied poll; `lost`, what had been seen or reported; or `unclean`. */
+export type Problem = string;
 
 /** The counts of a run that the log reported as done. */
 export type Report = Readonly<Record<'added' | 'changed' | 'removed' | 'restored', unknown>>;
@@ -53,14 +53,13 @@ export function createLedger(size: number): Ledger {
     if (soundness(look).length > 0) return soundness(look);
     const now = runs.filter(({ outcome }) => outcome === 'changed');
     const problems = [...judgeRuns(known, runs), ...judgeVersions(now, latest)];
-    if (problems.some(({ is }) => is !== 'unclean')) return problems;
+    if (problems.length > 0) return problems;
     extend(now);
     known = runs;
     folded = foldChanges(folded, changes);
     lastSeq = changes.at(-1)?.seq ?? lastSeq;
     const { table, changes: count } = stateAfter(now.length);
     return [
-      ...problems,
       ...torn('the table', compareTables(look.table, table)),
       ...torn('the feed, folded,', compareTables(folded, look.table)),
       ...torn('the length of the feed', look.changesInAll === count ? undefined : `${look.changesInAll}, not ${count}`),
@@ -69,12 +68,12 @@ export function createLedger(size: number): Ledger {
   return {
     learn: (look, latest) => (look === undefined ? judgeNothing(known) : learn(look, latest)),
     judgeCopy: (copy) => {
-      if (copy === undefined) return published === 0 ? [] : [{ is: 'lost', what: 'the published copy is gone' }];
+      if (copy === undefined) return published === 0 ? [] : ['lost: the published copy is gone'];
       if (soundness(copy).length > 0) return soundness(copy);
       const runs = copy.runs.filter(({ outcome }) => outcome === 'changed');
       const isPast = runs.every((run, index) => JSON.stringify(run) === JSON.stringify(applied[index]));
-      if (!isPast) return [{ is: 'torn', what: 'the published copy is of no state of the database' }];
-      if (runs.length < published) return [{ is: 'lost', what: 'the published copy is older than the one before' }];
+      if (!isPast) return ['torn: the published copy is of no state of the database'];
+      if (runs.length < published) return ['lost: the published copy is older than the one before'];
       published = runs.length;
       const { table, changes } = stateAfter(runs.length);
       const length = copy.changesInAll === changes ? undefined : `${copy.changesInAll}, not ${changes}`;
@@ -88,7 +87,7 @@ export function createLedger(size: number): Ledger {
         const run = applied[since + index];
         return run !== undefined && sameCounts(run, report)
           ? []
-          : [{ is: 'lost', what: `reported ${JSON.stringify(report)}, found ${JSON.stringify(run)}` }];
+          : [`lost: reported ${JSON.stringify(report)}, found ${JSON.stringify(run)}`];
       }),
     judgeFeed: (whole) => {
       const table = foldChanges(new Map(), whole?.changes ?? []);
@@ -106,7 +105,7 @@ export function createLedger(size: number): Ledger {
 }
 
 function torn(what: string, how: string | undefined): readonly Problem[] {
-  return how === undefined ? [] : [{ is: 'torn', what: `${what}: ${how}` }];
+  return how === undefined ? [] : [`torn: ${what}: ${how}`];
 }
 
 function soundness({ integrity, brokenReferences }: Look): readonly Problem[] {
@@ -116,7 +115,7 @@ function soundness({ integrity, brokenReferences }: Look): readonly Problem[] {
 
 /** The errors of a database without tables, which must never have had rows. */
 function judgeNothing(known: readonly Run[]): readonly Problem[] {
-  return known.length === 0 ? [] : [{ is: 'lost', what: 'the database is gone' }];
+  return known.length === 0 ? [] : ['lost: the database is gone'];
 }
 
 /** Ended runs must be unchanged, at most the last may be running, and none may have failed. */
@@ -128,8 +127,8 @@ function judgeRuns(known: readonly Run[], runs: readonly Run[]): readonly Proble
     ({ outcome }, index) => !ENDS.includes(outcome) && !(outcome === 'running' && index === runs.length - 1),
   );
   return [
-    ...[...changed, ...gone].map((run) => ({ is: 'lost' as const, what: `no more as it was: ${JSON.stringify(run)}` })),
-    ...odd.map((run) => ({ is: 'unclean' as const, what: `a run that ${JSON.stringify(run)}` })),
+    ...[...changed, ...gone].map((run) => `lost: no more as it was: ${JSON.stringify(run)}`),
+    ...odd.map((run) => `unclean: a run that ${JSON.stringify(run)}`),
   ];
 }
 
@@ -139,7 +138,7 @@ function judgeVersions(applied: readonly Run[], latest: number): readonly Proble
   const inOrder = versions.every(
     (version, index) => version <= latest && !(version <= (versions[index - 1] ?? Number.NEGATIVE_INFINITY)),
   );
-  return inOrder ? [] : [{ is: 'torn', what: `versions ${versions.join(', ')}, of ${latest}` }];
+  return inOrder ? [] : [`torn: versions ${versions.join(', ')}, of ${latest}`];
 }
 
 const COUNTED = ['added', 'changed', 'removed', 'restored'] as const;

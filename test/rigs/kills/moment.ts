@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises';
 import type { Random } from '../../../src/simulator/churn.ts';
 import { copierOf } from '../../support/copy-process.ts';
@@ -94,7 +94,8 @@ async function killCopier(
   if (copier !== undefined && copierIn(program) === copier) process.kill(copier, 'SIGKILL');
 }
 
-function copierIn({ pid, alive }: RunningProgram): number | undefined {
+/** The process that copies for this program. */
+export function copierIn({ pid, alive }: RunningProgram): number | undefined {
   try {
     return alive() ? copierOf(pid) : undefined;
   } catch {
@@ -116,19 +117,4 @@ function changeOf(file: string): () => boolean {
 async function waitFor(probe: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + LONGEST_WAIT_MS;
   while (!probe() && performance.now() < giveUpAt) await nextTurn();
-}
-
-/** Suspends a process, so that it can be examined before the kill. Does not wait if it is dying. */
-export async function freeze({ pid, send }: RunningProgram): Promise<void> {
-  send('SIGSTOP');
-  await waitFor(() => /^[TtZX]?$/.test(stateOf(pid)));
-}
-
-/** The state letter in /proc; empty if there is no such process or no /proc. */
-function stateOf(pid: number): string {
-  try {
-    return /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] ?? '';
-  } catch {
-    return '';
-  }
 }

@@ -6,11 +6,27 @@ import { type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
 import { type Exit, eventually, type LogLine, type RunningProgram, readLines } from '../../support/program.ts';
 import { shuffleItems } from '../../support/shuffle.ts';
 import { createLedger, type Ledger, type Problem, type Report } from './ledger.ts';
-import { freeze, type KillTarget, MOMENTS, type Moment, reach, type Timings } from './moment.ts';
+import { type KillTarget, MOMENTS, type Moment, reach, type Timings } from './moment.ts';
 import { lacksWal, lookAt } from './snapshot.ts';
-import { countHit, countProblems, type Tally } from './tally.ts';
-import { type Trace, traceOf } from './trace.ts';
 import { readVersion, startVersions, type VersionedService } from './version.ts';
+
+/** What the kills of all rounds hit. */
+export type Tally = {
+  kills: number;
+  /** Kills of the process that makes the published copy. */
+  copierKills: number;
+  /** Programs that ended before their kill. */
+  missed: number;
+  /** Kills during a clean stop, between the removal of the WAL and the update of the header. */
+  withoutWal: number;
+  readonly hits: Map<string, number>;
+};
+
+export const createTally = (): Tally => ({ kills: 0, copierKills: 0, missed: 0, withoutWal: 0, hits: new Map() });
+
+export function describeTally({ hits, ...counts }: Tally): string {
+  return JSON.stringify({ ...counts, ...Object.fromEntries(hits) });
+}
 
 export type Round = {
   readonly seed: number;
@@ -29,7 +45,6 @@ type KillSetup = {
   readonly timings: Timings;
   readonly random: Random;
   readonly tally: Tally;
-  /** Counts the problems, and throws if there are any. */
   readonly expectNone: (problems: readonly Problem[], when: string) => void;
 };
 
@@ -55,7 +70,6 @@ export async function playRound({ seed, leagues, kills, moments, tally }: Round)
   }
   const { ledger, bench, expectNone } = setup;
   expectNone(ledger.judgeFeed(await lookAt(bench.database, 0)), 'at the end');
-  tally.polls += ledger.applied().length;
   await waitForCopiers(bench);
 }
 
@@ -90,7 +104,6 @@ async function setUpKills(leagues: number, random: Random, tally: Tally, seed: n
     random,
     tally,
     expectNone: (problems, when) => {
-      countProblems(tally, problems);
       expect(problems, `${when} (kill ${tally.kills}, TEST_SEED=${seed})`).toEqual([]);
     },
   };
@@ -121,12 +134,8 @@ async function killOnce(moment: Moment, setup: KillSetup): Promise<boolean> {
   await reach(moment, target, setup.timings, random);
   if (moment === 'copier') tally.copierKills += 1;
   const copied = moment === 'copier' ? await lookAt(copy, 0) : undefined;
-  // A suspended process can be examined, but a system call is interrupted only if it was not suspended.
-  if (random() < 0.5) await freeze(target.program);
-  const alive = traceOf(bench.database, target.program.pid);
   const exit = await target.program.stop('SIGKILL');
   const reports = reportsOf(exit);
-  const trace = { ...traceOf(bench.database), inTransaction: alive.inTransaction };
   const isHit = exit.signal === 'SIGKILL';
   if (isHit) tally.kills += 1;
   else tally.missed += 1;
@@ -139,7 +148,8 @@ async function killOnce(moment: Moment, setup: KillSetup): Promise<boolean> {
 
   const look = await lookAt(bench.database, ledger.lastSeq());
   expectNone(ledger.learn(look, service.latest()), when);
-  if (isHit) countHit(tally, placeOf(moment, target, trace, reports.length, ledger.applied().length - before));
+  const hit = placeOf(moment, target, reports.length, ledger.applied().length - before);
+  if (isHit) tally.hits.set(hit, (tally.hits.get(hit) ?? 0) + 1);
   expectNone(ledger.judgeReports(reports, before), when);
   if (command === 'sync' && exit.code === 0) expect(ledger.applied().length, when).toBe(before + 1);
   if (copied !== undefined) expectNone(ledger.judgeCopy(copied), `${when}, the copy`);
@@ -147,18 +157,9 @@ async function killOnce(moment: Moment, setup: KillSetup): Promise<boolean> {
   return isHit;
 }
 
-function placeOf(
-  moment: Moment,
-  { service, earlier }: KillTarget,
-  { inTransaction, inHeader, inCommit, inCheckpoint }: Trace,
-  reported: number,
-  applied: number,
-): string {
+/** Where a kill hit, by what was asked, applied and reported. */
+function placeOf(moment: Moment, { service, earlier }: KillTarget, reported: number, applied: number): string {
   const seen = service.requests.slice(earlier).filter(({ kind }) => kind === 'leagues');
-  if (inHeader) return 'between the header of the log and its first page';
-  if (inCommit) return 'in the commit: pages of half a transaction in the log';
-  if (inCheckpoint) return 'in a checkpoint';
-  if (inTransaction) return 'in a transaction, before its commit';
   if (moment === 'stop') return 'in the stop';
   if (service.requests.length === earlier) return 'before the first request';
   if (seen.length === 0) return 'in the login';
@@ -185,7 +186,7 @@ function isPoll({ kind, outcome }: LogLine): boolean {
 
 /** The next start after a kill: it recovers, polls, publishes, and exits cleanly. */
 async function recover(setup: KillSetup): Promise<void> {
-  const { bench, copy, ledger, service, tally, expectNone, random } = setup;
+  const { bench, copy, ledger, service, expectNone, random } = setup;
   const [before, left, latest] = [ledger.applied().length, ledger.running(), service.latest()];
   const startedAt = performance.now();
   const target = startTarget(setup, random() < 0.5 ? 'run' : 'sync');
@@ -202,7 +203,6 @@ async function recover(setup: KillSetup): Promise<void> {
   expect(readVersion(ledger.applied().at(-1)?.message)).toBeGreaterThan(latest);
   expectNone(ledger.judgeCopy(await lookAt(copy, 0)), 'after a restart, the copy');
   expect(ledger.published()).toBe(ledger.applied().length);
-  tally.copies += 1;
   // The copy process of a killed worker may still be a reader: then an empty WAL remains.
   expect(existsSync(`${bench.database}.lock`)).toBe(false);
   expect(statSync(`${bench.database}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
@@ -224,17 +224,8 @@ function expectClean(exit: Exit): void {
 const WARNING = 40;
 
 /** Measures a start up to the first request, which comes after the lock, the database and its recovery. */
-function learnTimings(
-  { service, timings, tally }: KillSetup,
-  { earlier }: KillTarget,
-  startedAt: number,
-  exit: Exit,
-): void {
-  const startMs = (service.requests[earlier]?.beganAt ?? Number.POSITIVE_INFINITY) - startedAt;
-  expect(startMs).toBeLessThan(LONGEST_RESTART_MS);
-  timings.startMs = startMs;
-  const [line] = linesOf(exit).filter(isPoll);
-  timings.applyMs = Number(line?.duration_ms);
-  tally.restarts += 1;
-  tally.slowestRestartMs = Math.max(tally.slowestRestartMs, startMs);
+function learnTimings({ service, timings }: KillSetup, { earlier }: KillTarget, startedAt: number, exit: Exit): void {
+  timings.startMs = (service.requests[earlier]?.beganAt ?? Number.POSITIVE_INFINITY) - startedAt;
+  expect(timings.startMs).toBeLessThan(LONGEST_RESTART_MS);
+  timings.applyMs = Number(linesOf(exit).find(isPoll)?.duration_ms);
 }

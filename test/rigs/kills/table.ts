@@ -1,29 +1,9 @@
 import { isObject } from '../../../src/league/json.ts';
+import { MEMBERS } from '../model/field.ts';
 import { listOf } from './version.ts';
 
 /** The columns of `leagues` with data of the service. */
-export const SENT = [
-  'league_id',
-  'league_name',
-  'sport',
-  'league_image',
-  'priority',
-  'status',
-  'sport_db_id',
-  'active_season_type',
-  'active_year',
-  'external_id',
-  'external_odds_id',
-  'default_markets',
-  'default_tournaments',
-  'rankings',
-  'active_poll',
-  'state',
-  'city',
-  'create_datetime',
-  'last_update_datetime',
-  'extra',
-] as const;
+export const SENT = MEMBERS;
 const FIELDS: ReadonlySet<string> = new Set(SENT);
 
 /** A row of `leagues`: the data of the service as JSON, and the three timestamps. */

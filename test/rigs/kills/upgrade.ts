@@ -15,12 +15,13 @@ import { expect } from 'vitest';
 import { findPackage } from '../../../src/package.ts';
 import { readMigrations } from '../../../src/store/migrate.ts';
 import { type Bench, setUpFor } from '../../support/bench.ts';
-import { copierOf, killIfAlive } from '../../support/copy-process.ts';
+import { killIfAlive } from '../../support/copy-process.ts';
 import { execute, openConnection, type Row, readRows, withDatabase } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { grantLogin, listLeagues, startService } from '../../support/service.ts';
 import { DATABASE_OF_0_1_0, lastListOf } from '../../support/version-0.1.0.ts';
+import { copierIn } from './moment.ts';
 import { waitForCopiers } from './round.ts';
 
 // Upgrades of a database of version 0.1.0 that are killed.
@@ -47,11 +48,11 @@ type KillUpgrade = (kill: UpgradeKill) => Promise<Place>;
 
 const NEWEST = readMigrations(findPackage().migrations).length;
 
-/** Enough for a copy of some ten milliseconds, and a migration of a hundred: its first statement reads every run. */
-const CHANGES = 12_000;
-const RUNS = 6_000;
+/** Enough for a copy of some milliseconds, and a migration of some tens: its first statement reads every run. */
+const CHANGES = 6_000;
+const RUNS = 3_000;
 /** The third statement reads them, so that a kill can hit between two statements. No league has one of these ids. */
-const HELD = 45_000;
+const HELD = 20_000;
 /** The numbers from 1 in the table `n`. */
 const NUMBERS = Math.max(RUNS, HELD);
 
@@ -100,9 +101,6 @@ async function setUp(): Promise<KillUpgrade> {
     mkdirSync(dirname(database));
     copyDatabase(originals[earlierWorker], database);
   };
-  place('stopped');
-  // The first start fills the compile cache.
-  await measureSteps(bench);
   place('stopped');
   const durations = await measureSteps(bench);
   const schemas = { 1: readRows(originals.stopped, SCHEMA), [NEWEST]: readRows(database, SCHEMA) };
@@ -190,14 +188,6 @@ function isMigrated(database: string): boolean {
   readSync(file, version, 0, version.length, USER_VERSION_AT);
   closeSync(file);
   return version.readUInt32BE() === NEWEST;
-}
-
-function copierIn({ pid, alive }: RunningProgram): number | undefined {
-  try {
-    return alive() ? copierOf(pid) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 type Schema = readonly Row[];

@@ -43,8 +43,6 @@ export type FaultName = keyof typeof FAULTS;
 export type Outcome = {
   readonly faults: Readonly<Record<string, number>>;
   readonly reads: number;
-  /** How long after a full second the scheduled polls began that are in the file at the end, in ms. */
-  readonly late: readonly number[];
 };
 
 /** Every fault as often as its share of 200, divided by `by`. */
@@ -83,7 +81,7 @@ export async function playFaults(seed: number, names: readonly FaultName[]): Pro
     await expectMirrored(bench.database, postgres.query);
     reader.expectWholeRuns(bench.database);
     const faults = Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
-    return { faults, reads: reader.reads(), late: lateness(bench) };
+    return { faults, reads: reader.reads() };
   } finally {
     server.remove();
   }
@@ -92,13 +90,6 @@ export async function playFaults(seed: number, names: readonly FaultName[]): Pro
 /** Before that, SIGHUP would end it. */
 function hasStarted(worker: RunningProgram): boolean {
   return worker.log().some(({ msg }) => String(msg).startsWith('worker started'));
-}
-
-/** How long after a full second the scheduled polls began, in ms; a delay of more than a second does not show. */
-function lateness({ rows }: SimulatedBench): readonly number[] {
-  return rows("SELECT started_at FROM runs WHERE trigger = 'schedule'").map(
-    ({ started_at }) => Date.parse(String(started_at)) % 1_000,
-  );
 }
 
 async function within(random: Random, ms: number): Promise<void> {

@@ -3,7 +3,7 @@ import type { ServiceRequest, Transport } from '../../../src/service/transport.t
 import type { Row } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import type { Kind } from '../../support/service.ts';
-import type { World } from './machine.ts';
+import type { World } from './simulation.ts';
 
 /** A request as the service received it. */
 export type Seen = {

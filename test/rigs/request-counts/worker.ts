@@ -14,8 +14,8 @@ import { createRunQueue } from '../../../src/worker/run-queue.ts';
 import { runScheduler, type ScheduledJob } from '../../../src/worker/scheduler.ts';
 import { isFresh } from '../../../src/worker/worker.ts';
 import { openTestStore } from '../../support/store.ts';
-import type { World } from './machine.ts';
 import type { CountingService } from './service.ts';
+import type { World } from './simulation.ts';
 
 /** A run and its end, in ms of true time since the start. */
 export type Ended = { readonly at: number; readonly report: RunReport };
@@ -53,6 +53,7 @@ export async function startWorker(
   const stopping = new AbortController();
   const { signal } = stopping;
   const store = await openTestStore(options.path, { clock, stop: signal });
+  await store.write(() => store.runs.interruptRunning('killed'));
   const journal = createLoginRecorder(store, FINGERPRINT, log);
   // The next start needs only the Retry-After of a login; recording the other columns would cost a test seconds.
   const record = (login: LoginRecord): void => {

@@ -1,7 +1,6 @@
 // Preloaded into the worker that is soaked. Not TypeScript: stripping types would load into the process that is
 // measured what the program itself never loads.
 const { renameSync, writeFileSync } = require('node:fs');
-const { getHeapStatistics } = require('node:v8');
 
 const target = process.env.SOAK_PROBE;
 
@@ -17,7 +16,7 @@ function collectTwice(then) {
 function tell() {
   const resources = {};
   for (const type of process.getActiveResourcesInfo()) resources[type] = (resources[type] ?? 0) + 1;
-  const told = { memory: process.memoryUsage(), resources, heap: getHeapStatistics() };
+  const told = { memory: process.memoryUsage(), resources };
   writeFileSync(`${target}.part`, JSON.stringify(told));
   renameSync(`${target}.part`, target);
 }

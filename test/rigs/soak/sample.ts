@@ -8,14 +8,11 @@ import { eventually, type RunningProgram } from '../../support/program.ts';
 /** The resources of a worker at one moment; sizes in bytes. */
 export type Look = {
   readonly polls: number;
-  readonly resident: number;
   /** After forced garbage collections. */
   readonly heap: number;
-  readonly external: number;
   readonly files: number;
   /** The active resources by type, which keep the process alive, as counted by Node. */
   readonly resources: Readonly<Record<string, number>>;
-  readonly database: number;
   readonly wal: number;
 };
 
@@ -68,10 +65,7 @@ export function expectHoldsNoMore(now: Look | undefined, earlier: Look | undefin
   if (!holdsNoMore(now, earlier)) expect(what(now), `held after ${now.polls} polls`).toEqual(what(earlier));
 }
 
-type Told = {
-  readonly memory: Readonly<Record<'heapUsed' | 'external', number>>;
-  readonly resources: Look['resources'];
-};
+type Told = { readonly memory: { readonly heapUsed: number }; readonly resources: Look['resources'] };
 
 async function lookOnce({ folder, database }: Bench, worker: RunningProgram, polls: number): Promise<Look> {
   const answer = answerOf(folder);
@@ -81,12 +75,9 @@ async function lookOnce({ folder, database }: Bench, worker: RunningProgram, pol
   const { memory, resources } = JSON.parse(readFileSync(answer, 'utf8')) as Told;
   return {
     polls,
-    resident: residentBytes(worker.pid),
     heap: memory.heapUsed,
-    external: memory.external,
     files: readdirSync(`/proc/${worker.pid}/fd`).length,
     resources,
-    database: statSync(database).size,
     wal: statSync(`${database}-wal`).size,
   };
 }
@@ -96,52 +87,13 @@ export function childrenOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
 
-function residentBytes(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) * 1_024;
-}
-
 function leastOf(one: Look, other: Look): Look {
   const types = Object.keys(one.resources).filter((type) => type in other.resources);
   const resources = types.map((type) => [type, Math.min(one.resources[type] ?? 0, other.resources[type] ?? 0)]);
   return {
     ...other,
-    resident: Math.min(one.resident, other.resident),
     heap: Math.min(one.heap, other.heap),
-    external: Math.min(one.external, other.external),
     files: Math.min(one.files, other.files),
     resources: Object.fromEntries(resources),
   };
-}
-
-/** The columns of the table of samples. */
-const COLUMNS: readonly (readonly [string, (look: Look) => number])[] = [
-  ['resident KB', ({ resident }) => resident / 1_024],
-  ['live heap KB', ({ heap }) => heap / 1_024],
-  ['external KB', ({ external }) => external / 1_024],
-  ['open files', ({ files }) => files],
-  ['timers', ({ resources }) => resources.Timeout ?? 0],
-  ['resources', ({ resources }) => Object.values(resources).reduce((sum, count) => sum + count, 0)],
-  ['database KB', ({ database }) => database / 1_024],
-  ['log KB', ({ wal }) => wal / 1_024],
-];
-
-/** Formats the samples as a table, with the slope of each column from sample `from` on. */
-export function formatLooks(looks: readonly Look[], from: number): string {
-  const heading = ['polls', ...COLUMNS.map(([name]) => name)];
-  const rows = looks.map((one) => [String(one.polls), ...COLUMNS.map(([, read]) => read(one).toFixed(0))]);
-  const measured = looks.filter(({ polls }) => polls >= from);
-  const slopes = COLUMNS.map(([, read]) => slopePerThousand(measured, read).toFixed(1));
-  return [heading, ...rows, ['per 1,000', ...slopes]]
-    .map((row) => row.map((cell) => cell.padStart(12)).join(' '))
-    .join('\n');
-}
-
-/** Growth per 1,000 polls, by least squares. */
-export function slopePerThousand(looks: readonly Look[], read: (look: Look) => number): number {
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [middle, level] = [mean(looks.map(({ polls }) => polls)), mean(looks.map(read))];
-  const rise = looks.reduce((sum, one) => sum + (one.polls - middle) * (read(one) - level), 0);
-  const run = looks.reduce((sum, { polls }) => sum + (polls - middle) ** 2, 0);
-  return (rise / run) * 1_000;
 }

@@ -20,8 +20,6 @@ export type SoakService = {
   /** Disables or enables faults of logins. */
   readonly calm: (isCalm: boolean) => void;
   readonly logins: () => number;
-  /** The number of polls with a fault, and of faults. */
-  readonly faults: () => number;
 };
 
 type Weighted = readonly (readonly [weight: number, reply: Reply])[];
@@ -65,7 +63,7 @@ export async function startSoakService(seed: number): Promise<SoakService> {
   const loginRandom = createRandom(seed + 1);
   const service = await startService();
   const nextList = createSoakList(random);
-  let [logins, turmoilLogins, faults, isCalm] = [0, 0, 0, false];
+  let [logins, turmoilLogins, isCalm] = [0, 0, false];
 
   const nextLoginFault = (): Reply =>
     LOGIN_FAULTS[(turmoilLogins / LOGINS_PER_FAULT - 1) % LOGIN_FAULTS.length] ?? reset();
@@ -82,14 +80,12 @@ export async function startSoakService(seed: number): Promise<SoakService> {
     nextPoll: () => {
       const met: Reply[] = [];
       while (met.length < 3 && random() < FAULTY_POLLS) met.push(draw(FAULTS, random));
-      faults += met.length;
       service.script('leagues', ...met, nextList());
     },
     calm: (wanted) => {
       isCalm = wanted;
     },
     logins: () => logins,
-    faults: () => faults,
   };
 }
 

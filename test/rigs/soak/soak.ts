@@ -1,6 +1,6 @@
 import { type Bench, setUpFor } from '../../support/bench.ts';
 import type { Environment, RunningProgram } from '../../support/program.ts';
-import { formatLooks, type Look, look, probed } from './sample.ts';
+import { type Look, look, probed } from './sample.ts';
 import { type SoakService, startSoakService } from './service.ts';
 
 export const SEED = process.env.TEST_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.TEST_SEED);
@@ -18,8 +18,6 @@ export type Soak = {
 export type SoakOptions = {
   /** The numbers of polls after which samples are taken; the last one ends the soak. */
   readonly lookAt: readonly number[];
-  /** The sample from which slopes are measured. */
-  readonly from: number;
   readonly env?: Environment;
   /** Called before each sample, while no poll is in progress. */
   readonly settle?: (worker: RunningProgram, bench: Bench) => Promise<unknown>;
@@ -34,7 +32,7 @@ const SETTINGS: Environment = {
 };
 
 /** Requests the next poll as soon as the last one is logged, from a service that fails often. */
-export async function soak({ lookAt, from, env = {}, settle }: SoakOptions): Promise<Soak> {
+export async function soak({ lookAt, env = {}, settle }: SoakOptions): Promise<Soak> {
   const service = await startSoakService(SEED);
   const bench = setUpFor(service.url);
   service.nextPoll();
@@ -43,15 +41,18 @@ export async function soak({ lookAt, from, env = {}, settle }: SoakOptions): Pro
   const looks: Look[] = [];
   let polls = 0;
   for (const goal of lookAt) {
-    for (; polls < goal; polls += 1) count(outcomes, await pollOnce(worker, service, polls));
+    for (; polls < goal; polls += 1) {
+      const outcome = await pollOnce(worker, service, polls);
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    }
     service.calm(true);
     await settle?.(worker, bench);
     looks.push(await look(bench, worker, polls, looks[0]));
     service.calm(false);
   }
   const { code } = await worker.stop();
-  const summary = { ...outcomes, faults: service.faults(), logins: service.logins() };
-  console.info(`Soak with TEST_SEED=${SEED}: ${JSON.stringify(summary)}\n${formatLooks(looks, from)}`);
+  const summary = { ...outcomes, logins: service.logins(), looks };
+  console.info(`Soak with TEST_SEED=${SEED}: ${JSON.stringify(summary)}`);
   return { bench, looks, outcomes, polls, logins: service.logins(), code };
 }
 
@@ -63,8 +64,4 @@ async function pollOnce(worker: RunningProgram, service: SoakService, before: nu
   }
   const { outcome, err } = await worker.waitForPoll();
   return typeof err === 'object' && err !== null && 'kind' in err ? `${outcome} (${err.kind})` : String(outcome);
-}
-
-function count(counts: Record<string, number>, what: string): void {
-  counts[what] = (counts[what] ?? 0) + 1;
 }

@@ -1,6 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { eventually } from '../../support/program.ts';
 
 /** The system calls on files that can be made to fail. */
 export const CALLS = ['pwrite64', 'write', 'fsync', 'fdatasync', 'ftruncate'] as const;
@@ -67,4 +70,29 @@ function trace(database: string, calls: readonly string[]): readonly string[] {
 export function describeInjection({ call, error, nth, upTo }: Injection): string {
   const extent = typeof upTo === 'number' ? `${upTo} times` : upTo;
   return `${call} ${nth} fails with ${error} ${extent}`;
+}
+
+/** Makes system calls of a running program fail, until the returned function is called. */
+export async function failFromNowOn(
+  pid: number,
+  database: string,
+  fault: Pick<Injection, 'call' | 'error'>,
+): Promise<() => Promise<void>> {
+  const [strace = '', ...options] = failing(database, { ...fault, nth: 1, upTo: 'for ever' });
+  const tracer = spawn(strace, [...options.filter((option) => option !== '-D'), '-p', String(pid)], {
+    stdio: 'ignore',
+  });
+  const ended = once(tracer, 'exit');
+  onTestFinished(() => {
+    tracer.kill('SIGKILL');
+  });
+  await eventually('every thread is traced', () => threadsOf(pid).every((status) => !/^TracerPid:\t0$/m.test(status)));
+  return async () => {
+    tracer.kill('SIGINT');
+    await ended;
+  };
+}
+
+function threadsOf(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'));
 }

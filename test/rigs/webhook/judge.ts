@@ -27,15 +27,15 @@ export type Judgement = {
   readonly conducts: ReadonlyMap<Conduct, number>;
 };
 
-/** Judges all that has arrived; the first change is the one after `firstAfter`. */
-export function judgeAttempts(attempts: readonly Attempt[], firstAfter: number): Judgement {
+/** Judges all that has arrived. */
+export function judgeAttempts(attempts: readonly Attempt[]): Judgement {
   const problems: string[] = [];
   const messages: Message[] = [];
   const known = new Map<string, Message>();
   const conducts = new Map<Conduct, number>();
   const accepted = new Map<string, number>();
   const repeated = new Set<string>();
-  let lastSeq = firstAfter;
+  let lastSeq = 0;
   let before: Attempt | undefined;
   for (const attempt of attempts) {
     const { id, life, conduct, body } = attempt;

@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { buffer } from 'node:stream/consumers';
 import type { Random } from '../../../src/simulator/churn.ts';
+import { openPort } from '../../support/port.ts';
 
 /** What the receiver does with a request. `lost` and `cut` take the message, but the answer does not arrive whole. */
 export type Conduct =
@@ -72,19 +71,14 @@ export async function startReceiver(random: Random): Promise<Receiver> {
       return;
     }
     // A process that is killed may have sent a part of it.
-    const body = await read(request).catch(() => undefined);
+    const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
     note(body);
     answer(response, conduct);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const { port } = await openPort(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
+    url: `http://127.0.0.1:${port}${PATH}`,
     attempts,
     answers: () => answers,
     nextLife: () => {
@@ -95,12 +89,6 @@ export async function startReceiver(random: Random): Promise<Receiver> {
       isCalm = true;
     },
   };
-}
-
-async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }
 
 function answer(response: ServerResponse, conduct: Conduct): void {
