@@ -49,27 +49,6 @@ describe('sync', () => {
     ]);
   });
 
-  it('records what was added, changed, removed and restored', async () => {
-    const bench = await setUpInStep();
-    const first = bench.simulator.leagues();
-    moveOn(bench);
-    expect((await bench.run(['sync'])).code).toBe(0);
-    bench.simulator.setLeagues(first);
-    expect((await bench.run(['sync'])).code).toBe(0);
-
-    expect(
-      bench.rows('SELECT league_id, kind FROM league_changes WHERE run_id > 1 ORDER BY run_id, league_id'),
-    ).toEqual([
-      { league_id: 'l0', kind: 'removed' },
-      { league_id: 'l1', kind: 'changed' },
-      { league_id: 'l10', kind: 'added' },
-      { league_id: 'l0', kind: 'restored' },
-      { league_id: 'l1', kind: 'changed' },
-      { league_id: 'l10', kind: 'removed' },
-    ]);
-    expect(bench.rows('SELECT count(*) AS n FROM leagues WHERE removed_at IS NULL')).toEqual([{ n: 10 }]);
-  });
-
   it.each(['not-json', 'always-401'])(
     'exits not 0 and changes no league when the service fails (%s)',
     async (fault) => {
@@ -84,14 +63,6 @@ describe('sync', () => {
       expect(bench.rows('SELECT outcome FROM runs WHERE id = 2')).toEqual([{ outcome: 'failed' }]);
     },
   );
-
-  it('exits 1 after four attempts at a service that is down', async () => {
-    const bench = await setUpInStep();
-    bench.simulator.setFault('down', true);
-    const seenBefore = bench.simulator.requests.length;
-    expect((await bench.run(['sync'])).code).toBe(1);
-    expect(bench.simulator.requests.length - seenBefore).toBe(4);
-  });
 
   it('exits 1 if nothing answers', async () => {
     const bench = await setUp();
@@ -117,29 +88,6 @@ describe('sync', () => {
       ]);
     },
   );
-
-  it('releases what was held when the leagues are listed again', async () => {
-    const bench = await setUpSynced();
-    bench.simulator.setFault('drop-third', true);
-    await bench.run(['sync']);
-    bench.simulator.setFault('drop-third', false);
-    expect((await bench.run(['sync'])).code).toBe(0);
-    expect(bench.rows('SELECT * FROM held_removals')).toEqual([]);
-    expect(bench.rows("SELECT * FROM league_changes WHERE kind <> 'added'")).toEqual([]);
-  });
-
-  it('asks for the leagues of one status only, and removes no other', async () => {
-    const bench = await setUpSynced();
-    expect((await bench.run(['sync'], { LEAGUE_SYNC_STATUS: 'active' })).code).toBe(0);
-    expect(leagueRequests(bench.simulator).map((seen) => seen.path)).toEqual([
-      '/events/v1/leagues/',
-      '/events/v1/leagues/?status=active',
-    ]);
-    expect(bench.rows('SELECT count(*) AS n FROM leagues WHERE removed_at IS NULL')).toEqual([{ n: 124 }]);
-    expect(bench.rows('SELECT scope, outcome FROM runs WHERE id = 2')).toEqual([
-      { scope: 'active', outcome: 'unchanged' },
-    ]);
-  });
 });
 
 describe('sync --dry-run', () => {
@@ -174,29 +122,6 @@ describe('sync --dry-run', () => {
       'removed   League l0 (l0)',
       'dry run: changed: 10 received, 1 added, 1 changed, 1 removed, 8 unchanged; nothing was written',
     ]);
-  });
-
-  it('prints old and new values like changes does after the poll', async () => {
-    const bench = await setUpSynced({
-      leagues: [makeLeague('l1'), makeLeague('l2', { rankings: false, priority: 1.5 })],
-    });
-    const numbers = { create_datetime: 9_007_199_254_740_991, default_markets: [{ a: 1.0 }, 'x'], odd: { deep: [1] } };
-    bench.simulator.setLeagues([makeLeague('l2', { rankings: true, priority: 3, city: '', ...numbers })]);
-    const planned = (await bench.run(['sync', '--dry-run'])).stdout.trimEnd().split('\n').slice(0, -1);
-    await bench.run(['sync']);
-    const told = (await bench.run(['changes', '--limit', '2'])).stdout.trimEnd().split('\n');
-    expect(planned).toEqual(told.map((line) => line.replace(/^ *\d+ {2}\S+ {2}/, '')));
-    bench.simulator.setLeagues([
-      makeLeague('l1', { city: 'Rome' }),
-      makeLeague('l2', { rankings: null, priority: 1, create_datetime: null }),
-    ]);
-    const back = (await bench.run(['sync', '--dry-run'])).stdout.trimEnd().split('\n').slice(0, -1);
-    await bench.run(['sync']);
-    const after = (await bench.run(['changes', '--limit', '2'])).stdout.trimEnd().split('\n');
-    expect(back.toSorted()).toEqual(after.map((line) => line.replace(/^ *\d+ {2}\S+ {2}/, '')).toSorted());
-    expect(back[0]).toMatch(
-      /^changed {3}League l2 \(l2\): .*rankings true -> null.*create_datetime 9007199254740991 -> null/,
-    );
   });
 
   it('says what would be held, and why', async () => {
@@ -270,17 +195,4 @@ describe('at a terminal', () => {
       ]);
     },
   );
-
-  it('of 60 characters no line of sync is broken within a word', async () => {
-    const bench = await setUpSynced();
-    bench.simulator.setFault('drop-third', true);
-    for (const args of ['sync --dry-run', 'sync']) {
-      const { code, lines } = await show(bench, args, 60);
-      expect(code).toBe(3);
-      expect(lines.filter((line) => [...line].length > 60)).toEqual([]);
-      expect(lines.join(' ')).toContain(
-        'more than 5 leagues, and more than 20% of those listed, would be removed at once',
-      );
-    }
-  });
 });
