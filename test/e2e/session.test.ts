@@ -1,15 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  countLogins,
-  EVERY_SECOND,
-  leagueRequests,
-  PASSWORD,
-  type SimulatedBench,
-  setUp,
-  setUpFor,
-} from '../support/bench.ts';
+import { countLogins, leagueRequests, PASSWORD, type SimulatedBench, setUp, setUpFor } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import type { Environment } from '../support/program.ts';
 import { json, startService } from '../support/service.ts';
@@ -99,27 +91,6 @@ describe('wrong credentials', () => {
     const before = bench.simulator.requests.length;
     await act(bench);
     expect(bench.simulator.requests.length).toBeGreaterThan(before);
-  });
-
-  it('keep `run` up without further requests, even with a run scheduled every second', async () => {
-    const bench = await setUp();
-    const worker = bench.startWorker({ LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-    for (let failures = 0; failures < 4; failures += 1) await worker.waitForPoll('failed');
-
-    expect(worker.alive()).toBe(true);
-    expect(countLogins(bench.simulator)).toBe(1);
-    expect(bench.simulator.requests).toHaveLength(1);
-    expect((await worker.stop()).code).toBe(0);
-  });
-
-  it('are tried again at once on SIGHUP', async () => {
-    const bench = await setUp({ faults: ['login-refused'] });
-    const worker = bench.startWorker();
-    await worker.waitForPoll('failed');
-    bench.simulator.setFault('login-refused', false);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
-    expect(countLogins(bench.simulator)).toBe(2);
   });
 });
 

@@ -28,12 +28,6 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
     expect(bench.service.seen('login')).toHaveLength(1);
   });
 
-  it('so that a token rejected with 401 is replaced, and the poll goes on', async () => {
-    await using bench = await setUpBench({ leagues: [stalled(401), GOOD] }, { settings: SOON });
-    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-    expect(bench.service.seen('login')).toHaveLength(2);
-  });
-
   it('so that the next worker knows the Retry-After of a renewal, even after a stop', async () => {
     using folder = makeFolder();
     await using service = await startService();
