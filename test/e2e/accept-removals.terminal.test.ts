@@ -20,13 +20,13 @@ function linesOf(screen: string): readonly string[] {
 describe('accept-removals at a terminal', { timeout: 60_000 }, () => {
   needTerminal();
 
-  it.each([' YES '])('accepts for the answer "%s"', async (answer) => {
+  it('accepts for the answer yes, in any case', async () => {
     const bench = await setUpHeld();
     const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env, columns: 80 });
     await terminal.waitForPrompt(QUESTION);
     expect(terminal.screen()).toContain('League l10');
     expect(acceptedIn(bench)).toEqual([]);
-    terminal.type(`${answer}\n`);
+    terminal.type(' YES \n');
     expect(await terminal.waitForExit()).toBe(0);
     expect(linesOf(terminal.screen()).slice(-2)).toEqual(ACCEPTED);
     expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));

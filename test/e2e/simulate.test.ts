@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type RunningProgram, runProgram, startProgram } from '../support/program.ts';
@@ -61,7 +62,7 @@ describe('simulate', () => {
     ['--leagues', '/nowhere.json'],
     ['--nonsense', 'x'],
   ])('exits 64 on %s %s', async (...args) => {
-    const { code, stderr } = await runProgram(['simulate', ...args], { cwd: makeFolder().path });
+    const { code, stderr } = await runCommand(['simulate', ...args], { cwd: makeFolder().path });
     expect(code).toBe(64);
     expect(stderr).not.toMatch(/^\s+at /m);
   });

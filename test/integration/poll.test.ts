@@ -148,8 +148,6 @@ describe('a departure from the interface', () => {
   });
 });
 
-describe('a league that leaves the list', () => {});
-
 describe('the timestamp of a run', () => {
   it('is later than the one before, even if the clock is set back', async () => {
     const start = Date.UTC(2026, 10, 20, 12);
@@ -227,8 +225,6 @@ describe('a failed poll', () => {
     expect(lastRun(bench)).toMatchObject({ outcome: 'interrupted', error_kind: null });
   });
 });
-
-describe('a run that was cut off by the end of its worker', () => {});
 
 describe('readers and writers at the same time', () => {
   it('do not make a poll fail, nor see half of one', async () => {

@@ -118,9 +118,9 @@ describe('login', () => {
     expect(await response.json()).toEqual(failed);
   });
 
-  it.each(['Application/JSON; charset=UTF-8'])('takes the content type %s', async (contentType) => {
+  it('takes the content type in any form', async () => {
     await using simulator = await startSimulator();
-    expect((await logIn(simulator, { contentType })).status).toBe(200);
+    expect((await logIn(simulator, { contentType: 'Application/JSON; charset=UTF-8' })).status).toBe(200);
   });
 
   it.each(['text/json', 'application/jsonp', ';'])('refuses the content type %s with 415', async (contentType) => {

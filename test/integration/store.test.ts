@@ -231,25 +231,6 @@ describe.concurrent('other programs in the way', () => {
     expect(readRows(path, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 1 }]);
   });
 
-  it('a writer that does not end is given up on three seconds after the worker was stopped', async () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    const stop = new AbortController();
-    const store = await openAt(path, { stop: stop.signal });
-    using writer = holdWrite(path);
-    const refused = rejectionOf(store.write(() => undefined));
-    await sleep(100);
-    const stoppedAt = performance.now();
-    stop.abort(new StoppedError());
-    const error = await refused;
-    expect(error).toBeInstanceOf(DatabaseError);
-    expect(error).toMatchObject({ busy: true });
-    expect(performance.now() - stoppedAt).toBeGreaterThan(2_900);
-    expect(performance.now() - stoppedAt).toBeLessThan(5_000);
-    writer[Symbol.dispose]();
-    await store[Symbol.asyncDispose]();
-  });
-
   it('a stop ends the wait for a reader that does not end', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
@@ -261,19 +242,6 @@ describe.concurrent('other programs in the way', () => {
     stop.abort(new StoppedError());
     expect(await opening).toBe(stop.signal.reason);
     reader.close();
-  });
-
-  it('a writer is waited for only until the deadline of the write', async () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    await using store = await openAt(path);
-    using _writer = holdWrite(path);
-    const impatient = new AbortController();
-    const refused = rejectionOf(store.write(() => undefined, impatient.signal));
-    await sleep(100);
-    const reason = new StoppedError();
-    impatient.abort(reason);
-    expect(await refused).toBe(reason);
   });
 });
 
