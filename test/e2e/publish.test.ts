@@ -29,7 +29,7 @@ import {
 describe('the published copy', () => {
   it('is made in a folder that was missing, and has every row that the database has', async () => {
     const bench = await setUpPublishing();
-    const worker = bench.startWorker();
+    const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
     await published(bench, 1);
     expect((await worker.stop()).code).toBe(0);
