@@ -9,7 +9,7 @@ const SUITES = {
   /** `npm test`: needs nothing but Node. */
   test: {
     include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/{model,simulation}/*.test.ts'],
-    longest: ['simulation', 'publish', 'backup', 'changes', 'status', 'model', 'heartbeat'],
+    longest: ['simulation', 'publish', 'backup', 'service', 'changes', 'publish-path', 'model', 'cron'],
     maxWorkers: 5,
     testTimeout: 60 * SECOND,
   },

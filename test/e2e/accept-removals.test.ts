@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
+import { EVERY_SECOND, type SimulatedBench, setUpSynced } from '../support/bench.ts';
 import { dumpTables, execute, openConnection } from '../support/database.ts';
-import { fingerprint, makeFolder } from '../support/folder.ts';
-import { acceptedIn, leagueIds, poll, removedIn, setUpHeld, waitingIn } from '../support/held-removals.ts';
+import { fingerprint } from '../support/folder.ts';
+import { acceptedIn, leagueIds, poll, removedIn, setUpHeld } from '../support/held-removals.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { PROGRAM, type RunningProgram, runProgram } from '../support/program.ts';
 
@@ -14,8 +13,6 @@ const HELD = 3;
 const SHOW_ONLY =
   '7 removals held; league-sync accept-removals --yes accepts them: the next poll applies them, unless their leagues are listed again';
 const ACCEPTED = '7 removals accepted: the next poll applies them, unless their leagues are listed again';
-/** Longer than SQLite waits, so that the program has to retry. */
-const LOCKED_MS = 2_300;
 const MOMENT_MS = 300;
 const NOBODY_ID = 65_534;
 
@@ -51,16 +48,6 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('exits 74 without a database, and creates none', async () => {
-    const { path: cwd } = makeFolder();
-    for (const args of [[], ['--yes']]) {
-      const { code, stdout, stderr } = await runProgram(['accept-removals', ...args], { cwd });
-      expect({ code, stdout }).toEqual({ code: 74, stdout: '' });
-      expect(stderr).toContain('data/leagues.db');
-    }
-    expect(readdirSync(cwd)).toEqual([]);
-  });
-
   it('in a pipe shows the held removals, writes nothing and exits 3', async () => {
     const bench = await setUpHeld();
     const before = fingerprint(bench.folder);
@@ -80,32 +67,11 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('in a pipe shows all of them, each with its timestamp', async () => {
-    const bench = await setUpHeld(48, 4);
-    const db = new Database(bench.database);
-    db.exec("UPDATE held_removals SET held_since = '2026-11-20T12:00:00.000Z' WHERE league_id = 'l48'");
-    db.close();
-    const { stdout } = await bench.run(['accept-removals']);
-    const [head, , columns, first, ...rest] = stdout.trimEnd().split('\n');
-    expect(head).toBe('44 removals held');
-    expect(columns).toMatch(/^league +sport +held since +league_id$/);
-    expect(first).toMatch(/^League l48 +soccer +2026-11-20T12:00:00.000Z +l48$/);
-    expect(rest.filter((line) => line.startsWith('League '))).toHaveLength(43);
-    expect(stdout).not.toContain('…');
-  });
-
   it('takes no answer from a pipe', async () => {
     const bench = await setUpHeld();
     const { code } = await runProgram(['accept-removals'], { cwd: bench.folder, env: bench.env, input: 'y\n' });
     expect(code).toBe(HELD);
     expect(acceptedIn(bench)).toEqual([]);
-  });
-
-  it('needs no settings but the path of the database', async () => {
-    const bench = await setUpHeld();
-    const bare = { cwd: bench.folder, env: { LEAGUE_SYNC_DATABASE: bench.database } };
-    expect((await runProgram(['accept-removals', '--yes'], bare)).code).toBe(0);
-    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
   it('accepts with --yes, and the next poll applies it', async () => {
@@ -140,85 +106,6 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('accepts what is held beside what is accepted already', async () => {
-    const bench = await setUpHeld(40, 20);
-    await bench.run(['accept-removals', '--yes']);
-    await poll(bench, [], HELD);
-    const { code, stdout } = await bench.run(['accept-removals']);
-    expect(code).toBe(HELD);
-    expect(stdout).toMatch(/^20 removals held\n\nleague /);
-    expect(waitingIn(bench)).toEqual(leagueIds(1, 20));
-    expect(removedIn(bench)).toEqual(leagueIds(21, 40));
-  });
-
-  it('lets exactly those pass beside a worker that polls every second', async () => {
-    const bench = await setUp({ leagues: makeLeagues(10) });
-    const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-    await worker.waitForPoll('changed');
-    bench.simulator.setLeagues(makeLeagues(3));
-    await worker.waitForPoll('held');
-    expect(await bench.run(['accept-removals', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    expect(await worker.waitForPoll('changed')).toMatchObject({ removed: 7, held: 0 });
-    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
-    bench.simulator.setLeagues([]);
-    expect(await worker.waitForPoll('held')).toMatchObject({ removed: 0, held: 3 });
-    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
-    expect((await worker.stop()).code).toBe(0);
-    expect(bench.rows("SELECT * FROM runs WHERE outcome = 'failed'")).toEqual([]);
-    expect(filesOf(bench)).toEqual(['leagues.db']);
-  });
-
-  it('lets no others pass that vanish before the next poll, nor counts towards them', async () => {
-    const bench = await setUpHeld(36, 26);
-    await bench.run(['accept-removals', '--yes']);
-    // Six of 36 would be few; six of the other 26 are many.
-    await poll(bench, makeLeagues(20), HELD);
-    expect(removedIn(bench)).toEqual(leagueIds(27, 36));
-    expect(waitingIn(bench)).toEqual(leagueIds(21, 26));
-    expect(acceptedIn(bench)).toEqual([]);
-  });
-
-  it('does not keep few others from going', async () => {
-    const bench = await setUpHeld(36, 26);
-    await bench.run(['accept-removals', '--yes']);
-    await poll(bench, makeLeagues(21), 0);
-    expect(removedIn(bench)).toEqual(leagueIds(22, 36));
-  });
-
-  it('expires for a league that is listed again, and must be repeated if it disappears again', async () => {
-    const bench = await setUpHeld();
-    await bench.run(['accept-removals', '--yes']);
-    await poll(bench, makeLeagues(10), 0);
-    expect(removedIn(bench)).toEqual([]);
-    expect(bench.rows('SELECT * FROM held_removals')).toEqual([]);
-    await poll(bench, makeLeagues(3), HELD);
-    expect(waitingIn(bench)).toEqual(leagueIds(4, 10));
-    await poll(bench, makeLeagues(3), HELD);
-    expect(removedIn(bench)).toEqual([]);
-    expect((await bench.run(['accept-removals', '--yes'])).code).toBe(0);
-    await poll(bench, makeLeagues(3), 0);
-    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
-  });
-
-  it('lets a single league and an empty list pass', async () => {
-    const bench = await setUpHeld(1, 0);
-    const shown = await bench.run(['accept-removals']);
-    expect(shown.stdout).toMatch(/^1 removal held; league-sync accept-removals --yes accepts /m);
-    const { code, stdout } = await bench.run(['accept-removals', '--yes']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^1 removal accepted: /m);
-    await poll(bench, [], 0);
-    expect(removedIn(bench)).toEqual(['l1']);
-  });
-
-  it('leaves one file after a worker that was stopped', async () => {
-    const bench = await setUpHeld();
-    expect(filesOf(bench)).toEqual(['leagues.db']);
-    expect((await bench.run(['accept-removals', '--yes'])).code).toBe(0);
-    expect(filesOf(bench)).toEqual(['leagues.db']);
-    expect(bench.rows('PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
-  });
-
   it('loses nothing of a worker that was killed, and leaves one file', async () => {
     const bench = await setUpHeld();
     bench.simulator.setLeagues([...makeLeagues(3), makeLeague('new')]);
@@ -232,19 +119,6 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(bench.rows('PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
     expect(dumpTables(bench.database)).toMatchObject({ league_changes, runs });
     expect(bench.rows("SELECT count(*) AS n FROM leagues WHERE league_id = 'new'")).toEqual([{ n: 1 }]);
-    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
-  });
-
-  it('waits while another program writes', async () => {
-    const bench = await setUpHeld();
-    const writer = openConnection(bench.database);
-    writer.exec('BEGIN IMMEDIATE');
-    const command = bench.start(['accept-removals', '--yes']);
-    await waitForTable(command);
-    await pass(LOCKED_MS);
-    expect(command.alive()).toBe(true);
-    writer.exec('ROLLBACK');
-    await expectEnd(command, 0, ACCEPTED);
     expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
@@ -304,26 +178,6 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(removedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
-  it('refuses a database of a newer version with 74, and writes nothing', async () => {
-    const bench = await setUpHeld();
-    const db = new Database(bench.database);
-    const version = Number(db.pragma('user_version', { simple: true })) + 1;
-    db.pragma(`user_version = ${version}`);
-    db.prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?)').run(
-      version,
-      'newer',
-      '0'.repeat(64),
-      '2026-11-20T12:00:00.000Z',
-    );
-    db.close();
-    const before = fingerprint(bench.folder);
-    const { code, stderr } = await bench.run(['accept-removals', '--yes']);
-    expect(code).toBe(74);
-    expect(stderr).toMatch(/leagues\.db .*newer version of league-sync.*use that version/);
-    expect(fingerprint(bench.folder)).toEqual(before);
-    expect(acceptedIn(bench)).toEqual([]);
-  });
-
   it.skipIf(!canRunAsAnother()).each([
     ['file', 0o444, 0o777],
     ['folder', 0o666, 0o555],
@@ -343,11 +197,6 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect([shown.status, changes.status]).toEqual([HELD, 0]);
     expect(acceptedIn(bench)).toEqual([]);
     expect(filesOf(bench)).toEqual(['leagues.db']);
-  });
-
-  it.each(['--maybe', '--yes now'])('called with "%s" exits 64', async (args) => {
-    const bench = await setUp();
-    expect((await bench.run(['accept-removals', ...args.split(' ')])).code).toBe(64);
   });
 });
 

@@ -4,7 +4,7 @@ import { runCheck, told, troubles } from '../support/check-command.ts';
 import type { Row } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { startProxy } from '../support/proxy.ts';
-import { grantLogin, json, listLeagues, type Replies, startService } from '../support/service.ts';
+import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
 
 /** A port on which nothing listens: only root may. */
 const UNREACHABLE = 'http://127.0.0.1:1';
@@ -74,14 +74,6 @@ describe('check of a service', () => {
     },
   );
 
-  it('that is down for a moment is asked again, like by a poll', async () => {
-    const answers: Replies = {
-      login: [{ status: 503 }, grantLogin()],
-      leagues: [{ status: 503 }, listLeagues([makeLeague('a')])],
-    };
-    expect(troubles(await runCheck(setUpFor((await startService(answers)).url)))).toEqual([]);
-  });
-
   it.each([
     [304, [], 2],
     [412, ['warn leagues'], 3],
@@ -131,19 +123,6 @@ describe('check of a service', () => {
     const checked = await checkScripted({ access_token: undefined });
     expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
     expect(told(checked, 'login')).toContain('has no usable access_token -> ask the operator of the service');
-  });
-
-  it('that sends no readable expiry', async () => {
-    const checked = await checkScripted({ expire_datetime: 'soon' });
-    expect(troubles(checked)).toEqual(['warn login', 'warn interface']);
-    expect(told(checked, 'interface')).toContain('login.expire_datetime unexpected-value');
-  });
-
-  it('that sends mostly invalid leagues', async () => {
-    const leagues = [{ league_id: 'b; c' }, { league_id: 'd' }, makeLeague('a')];
-    const checked = await checkScripted({}, leagues);
-    expect(troubles(checked)).toEqual(['fail leagues']);
-    expect(told(checked, 'leagues')).toMatch(/2 of 3 leagues cannot be stored.*; leagues\[1\].* -> tell the operator/);
   });
 
   it.each([

@@ -105,14 +105,6 @@ describe('check while a worker runs', () => {
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });
 
-  it('does not take another program for the status page', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: bench.simulator.url.replace('http://', '') });
-    expect(troubles(checked)).toEqual(['fail listen']);
-  });
-
   it('recognizes the lock of a killed worker', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 
@@ -28,7 +29,7 @@ describe('the program', () => {
   });
 
   it('names every command in its help', async () => {
-    const { code, stdout } = await runProgram(['--help'], { cwd: makeFolder().path });
+    const { code, stdout } = await runCommand(['--help'], { cwd: makeFolder().path });
     expect(code).toBe(0);
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^ +${command}\\b`, 'm'));
     expect(stdout).not.toContain('[nothing]');
@@ -36,7 +37,7 @@ describe('the program', () => {
 
   it.each(COMMANDS)('%s --help explains it, needs no settings and touches nothing', async (command) => {
     const { path: cwd } = makeFolder();
-    const { code, stdout } = await runProgram([command, '--help'], { cwd });
+    const { code, stdout } = await runCommand([command, '--help'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(command);
     expect(stdout).not.toContain('[nothing]');
@@ -59,7 +60,7 @@ describe('the program', () => {
     'mirror --database a rebuild --database b',
   ])('called as "%s" exits 64, says why on stderr, and starts nothing', async (args) => {
     const { path: cwd } = makeFolder();
-    const { code, stdout, stderr } = await runProgram(args.split(' '), { cwd });
+    const { code, stdout, stderr } = await runCommand(args.split(' '), { cwd });
     expect(code).toBe(64);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^error: /);
@@ -71,7 +72,7 @@ describe('the program', () => {
     ['nonsense', 'error: there is no command "nonsense"\n(see league-sync --help)\n'],
     ['copi', 'error: there is no command "copi"\n(see league-sync --help)\n'],
   ])('called as "%s" suggests the closest command, if there is one', async (word, said) => {
-    expect((await runProgram([word], { cwd: makeFolder().path })).stderr).toBe(said);
+    expect((await runCommand([word], { cwd: makeFolder().path })).stderr).toBe(said);
   });
 
   it('started by an older Node says in one sentence which one it needs', async ({ skip }) => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { withDatabase } from '../support/database.ts';
-import { serve } from '../support/status-server.ts';
+import { serveHere } from '../support/status-server.ts';
 
 it('every view counts the same rejections and held removals, also what another process changes', async () => {
   const bench = await setUp();
-  const { worker, url } = await serve(bench);
+  const { worker, url } = await serveHere(bench);
   await worker.waitForPoll('changed');
   for (const fault of ['drop-third', 'bad-rows'] as const) bench.simulator.setFault(fault, true);
   worker.send('SIGHUP');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { setUp, setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type LogLine, type RunningProgram, readLines } from '../support/program.ts';
-import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 
 const WARN = 40;
 
@@ -55,18 +55,6 @@ describe('a finding that is new', () => {
     expect(warnings(next.log())).toEqual([]);
   });
 
-  it('is warned of again if it went away and returns, but not if only the rest of the entry changes', async () => {
-    const { bench, list } = await startListing(makeLeague('a'), makeLeague('b'), NAMELESS);
-    const worker = bench.startWorker();
-    await worker.waitForLog(({ msg }) => msg === rejectionOf(2));
-    list(makeLeague('a'), makeLeague('b'), { ...NAMELESS, sport: 'hockey' });
-    expect(await pollAgain(worker)).toEqual([]);
-    list(makeLeague('a'), makeLeague('b'));
-    expect(await pollAgain(worker)).toEqual([]);
-    list(NAMELESS, makeLeague('a'), makeLeague('b'));
-    expect(await pollAgain(worker)).toEqual([rejectionOf(0)]);
-  });
-
   it('is warned of by sync on stderr, with the row of its run', async () => {
     const { bench } = await startListing(makeLeague('a', { mascot: 'a bear' }), makeLeague('b'), NAMELESS);
     const { code, stderr } = await bench.run(['sync']);
@@ -76,19 +64,6 @@ describe('a finding that is new', () => {
       { run_id: 1, kind: 'leagues', new_rejections: 1, rejected_leagues: [{ league_id: 'x', position: 2 }] },
     ]);
     expect((await bench.run(['sync'])).stderr).toBe('');
-  });
-
-  it('is named also in the answers to a login and for the profile', async () => {
-    const service = await startService({
-      login: grantLogin({ realm: 'eu' }),
-      profile: json({ player: { player_id: 'p-1', shoe_size: 44 } }),
-    });
-    const bench = setUpFor(service.url);
-    const { stderr } = await bench.run(['profile']);
-    const [line] = readLines(stderr);
-    expect(line).toMatchObject({ level: WARN, kind: 'profile', run_id: 1 });
-    expect(JSON.stringify(line?.drift)).toContain('login.realm');
-    expect(line?.msg).toMatch(/^profile: \d+ new departures from the interface \(drift\): login\.realm unknown-field/);
   });
 });
 

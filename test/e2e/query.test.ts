@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
 import { fingerprint } from '../support/folder.ts';
@@ -86,7 +85,6 @@ const LONG = `WITH RECURSIVE n (i) AS (SELECT 10001 UNION ALL SELECT i + 1 FROM 
 
 /** The lines and bytes of that output. */
 const LONG_ANSWER: Readonly<Record<string, readonly number[]>> = {
-  csv: [LONG_ROWS + 1, 'i,pad\n'.length + LONG_ROWS * `10001,${PAD}\n`.length],
   json: [LONG_ROWS, LONG_ROWS * `{"i":10001,"pad":"${PAD}"},\n`.length + '[]\n'.length - ',\n'.length],
   table: [LONG_ROWS + 1, 'i      pad\n'.length + LONG_ROWS * `10001  ${PAD}\n`.length],
 };
@@ -184,12 +182,6 @@ describe('query', { timeout: 60_000 }, () => {
     expect((await bench.run(['query', sql])).stdout).toMatch(/league_id +priority/);
   });
 
-  it('prints every league as one JSON array', async () => {
-    const bench = await setUpSynced();
-    const { stdout } = await bench.run(['query', '--format', 'json', 'SELECT * FROM leagues']);
-    expect(JSON.parse(stdout)).toHaveLength(124);
-  });
-
   it('runs every kind of read-only statement', async () => {
     const bench = await setUpSynced();
     const codes = await exitCodes(bench, READING);
@@ -222,17 +214,6 @@ describe('query', { timeout: 60_000 }, () => {
     expect(stored).toMatchObject({ code: 0, stdout: 'leagues\n124\n', stderr: '' });
     for (const input of ['', ' \n', 'DELETE FROM runs']) expect((await ask(input)).code).toBe(64);
   });
-
-  it.each([['query', 'SELECT 1'], ['status']])(
-    'exits 74 without a database, and creates none (%s)',
-    async (...args) => {
-      const bench = await setUp();
-      const { code, stderr } = await bench.run(args);
-      expect(code).toBe(74);
-      expect(stderr).toContain('data/leagues.db');
-      expect(readdirSync(bench.folder)).toEqual([]);
-    },
-  );
 
   it.each([['--format', 'xml', 'SELECT 1'], ['SELECT 1', 'SELECT 2'], []])(
     'called wrongly exits 64',

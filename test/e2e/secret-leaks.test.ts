@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Bench, setUp, setUpFor } from '../support/bench.ts';
+import { type Bench, setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import type { Exit } from '../support/program.ts';
 import {
@@ -83,25 +83,6 @@ function expectNoSecret(written: string, more: readonly string[] = []): void {
 }
 
 describe('neither the password, nor its Basic pair, nor a token is written anywhere', () => {
-  it('by a worker whose polls succeed', async () => {
-    const bench = await setUp({ username: USERNAME, password: PASSWORD });
-    const worker = bench.startWorker(TRACE);
-    await worker.waitForPoll('changed');
-    bench.simulator.revokeTokens();
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
-    const running = everythingWritten(bench);
-    expectNoSecret(running + everythingWritten(bench, await worker.stop()));
-  });
-
-  it('by profile and sync', async () => {
-    const bench = await setUp({ username: USERNAME, password: PASSWORD });
-    const exits = [await bench.run(['profile'], TRACE), await bench.run(['sync', '--dry-run'], TRACE)];
-    exits.push(await bench.run(['sync'], TRACE), await bench.run(['status', '--json'], TRACE));
-    expect(exits.map((exit) => exit.code)).toEqual([0, 0, 0, 0]);
-    expectNoSecret(everythingWritten(bench, ...exits));
-  });
-
   it.each([401, 400, 200])('by a login that is refused with %i, repeating what it was sent', async (status) => {
     const service = await startService({
       login: (_response, { authorization }) => {

@@ -1,18 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  countLogins,
-  EVERY_SECOND,
-  leagueRequests,
-  PASSWORD,
-  type SimulatedBench,
-  setUp,
-  setUpFor,
-} from '../support/bench.ts';
+import { countLogins, leagueRequests, PASSWORD, type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import type { Environment } from '../support/program.ts';
-import { json, startService } from '../support/service.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 /** A bench whose first login was refused; its service refuses all. */
@@ -100,27 +91,6 @@ describe('wrong credentials', () => {
     await act(bench);
     expect(bench.simulator.requests.length).toBeGreaterThan(before);
   });
-
-  it('keep `run` up without further requests, even with a run scheduled every second', async () => {
-    const bench = await setUp();
-    const worker = bench.startWorker({ LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-    for (let failures = 0; failures < 4; failures += 1) await worker.waitForPoll('failed');
-
-    expect(worker.alive()).toBe(true);
-    expect(countLogins(bench.simulator)).toBe(1);
-    expect(bench.simulator.requests).toHaveLength(1);
-    expect((await worker.stop()).code).toBe(0);
-  });
-
-  it('are tried again at once on SIGHUP', async () => {
-    const bench = await setUp({ faults: ['login-refused'] });
-    const worker = bench.startWorker();
-    await worker.waitForPoll('failed');
-    bench.simulator.setFault('login-refused', false);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
-    expect(countLogins(bench.simulator)).toBe(2);
-  });
 });
 
 describe('wrong credentials at a terminal', () => {
@@ -130,21 +100,5 @@ describe('wrong credentials at a terminal', () => {
     const { simulator, folder: cwd, env } = await setUpRefused();
     expect(await startAtTerminal('sync', { cwd, env }).waitForExit()).toBe(77);
     expect(countLogins(simulator)).toBe(2);
-  });
-});
-
-describe('a login that another server answers', () => {
-  it.each([
-    ['with 404', { status: 404 }, 1],
-    ['with a page', { body: '<html>' }, 1],
-    ['with 503, which passes,', { status: 503 }, 8],
-    ['without a token', json({ result: 'success' }), 1],
-  ])('%s ends sync with 1, and the next one says how long to wait', async (_, reply, logins) => {
-    const service = await startService({ login: reply });
-    const bench = setUpFor(service.url);
-    for (let time = 0; time < 2; time += 1) expect((await bench.run(['sync'])).code).toBe(1);
-    expect(service.seen('login')).toHaveLength(logins);
-    const { stderr } = await bench.run(['sync']);
-    expect(stderr.includes('the next try may be made at')).toBe(logins === 1);
   });
 });

@@ -34,24 +34,6 @@ describe('while a worker runs', () => {
       expect(worker.alive()).toBe(true);
     },
   );
-
-  it('a second worker under another name of the same file exits 75 too', async () => {
-    const bench = await setUp();
-    const worker = bench.startWorker();
-    await worker.waitForPoll('changed');
-    const { code } = await bench.run(['sync'], {
-      LEAGUE_SYNC_DATABASE: `${bench.folder}/../${lastName(bench.folder)}/data/leagues.db`,
-    });
-    expect(code).toBe(75);
-  });
-
-  it('the database is free again for another one as soon as it has stopped', async () => {
-    const bench = await setUp();
-    const worker = bench.startWorker();
-    await worker.waitForPoll('changed');
-    await worker.stop();
-    expect((await bench.run(['sync'])).code).toBe(0);
-  });
 });
 
 describe('while another program reads', () => {
@@ -78,7 +60,3 @@ describe('while another program reads', () => {
     ]);
   });
 });
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
-}

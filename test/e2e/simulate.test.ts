@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type RunningProgram, runProgram, startProgram } from '../support/program.ts';
-import { sendWebhook } from '../support/webhook.ts';
 
 type Started = { readonly program: RunningProgram; readonly url: string };
 
@@ -45,35 +45,12 @@ describe('simulate', () => {
     expect((await program.stop()).code).toBe(0);
   });
 
-  it('refuses wrong credentials and missing tokens with 401 and result=fail', async () => {
-    const { url } = await simulate('--username', 'someone', '--password', 'something');
-    expect(await logIn(url, 'someone:else')).toMatchObject({ status: 401, body: { result: 'fail' } });
-    expect(await logIn(url, 'someone:something')).toMatchObject({ status: 200, body: { result: 'success' } });
-    expect(await call(`${url}/events/v1/leagues/`)).toMatchObject({ status: 401, body: { result: 'fail' } });
-  });
-
-  it('has its faults switched by PUT and DELETE while it runs', async () => {
-    const { url } = await simulate('--fault', 'down');
-    expect((await logIn(url, 'player:secret-password')).status).toBe(503);
-    await call(`${url}/_faults/down`, { method: 'DELETE' });
-    await call(`${url}/_faults/empty-list`, { method: 'PUT' });
-    expect((await listLeagues(url)).body.leagues).toEqual([]);
-    expect((await call(`${url}/_faults/no-such-fault`, { method: 'PUT' })).status).toBe(404);
-  });
-
   it('serves the leagues of a file', async () => {
     const { path: cwd } = makeFolder();
     const file = join(cwd, 'leagues.json');
     writeFileSync(file, JSON.stringify([makeLeague('mine')]));
     const { url } = await simulate('--leagues', file);
     expect((await listLeagues(url)).body.leagues).toEqual([makeLeague('mine')]);
-  });
-
-  it('receives webhooks that are signed with its secret', async () => {
-    const { url } = await simulate();
-    expect((await sendWebhook({ url })).status).toBe(204);
-    expect((await sendWebhook({ url }, { secrets: [] })).status).toBe(401);
-    expect((await call(`${url}/_webhooks`)).body.messages).toMatchObject([{ status: 204 }, { status: 401 }]);
   });
 
   it.each([
@@ -85,7 +62,7 @@ describe('simulate', () => {
     ['--leagues', '/nowhere.json'],
     ['--nonsense', 'x'],
   ])('exits 64 on %s %s', async (...args) => {
-    const { code, stderr } = await runProgram(['simulate', ...args], { cwd: makeFolder().path });
+    const { code, stderr } = await runCommand(['simulate', ...args], { cwd: makeFolder().path });
     expect(code).toBe(64);
     expect(stderr).not.toMatch(/^\s+at /m);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { describeStatus } from '../../src/observe/status-json.ts';
 import { setUp } from '../support/bench.ts';
-import { serve } from '../support/status-server.ts';
+import { serveHere } from '../support/status-server.ts';
 
 const MONITORING = join(import.meta.dirname, '../../docs/monitoring/README.md');
 const PATHS = [
@@ -27,7 +27,7 @@ function documented(): readonly string[] {
 
 async function startPolled() {
   const bench = await setUp();
-  const served = await serve(bench, { LEAGUE_SYNC_LOG_LEVEL: 'trace' });
+  const served = await serveHere(bench, { LEAGUE_SYNC_LOG_LEVEL: 'trace' });
   await served.worker.waitForPoll();
   const ask = async (): Promise<ReturnType<typeof describeStatus>> =>
     (await fetch(`${served.url}/status.json`)).json() as Promise<ReturnType<typeof describeStatus>>;

@@ -113,7 +113,8 @@ describe('status', () => {
 describe('at a terminal', () => {
   needTerminal();
 
-  it.each([60, 80, 140])('no line of status or changes is wider than %i characters', async (columns) => {
+  it('no line of status or changes is wider than the terminal', async () => {
+    const columns = 60;
     const bench = await setUpSynced();
     const message = `failed ${'for a long reason '.repeat(40)}so`;
     write(bench, "UPDATE runs SET outcome = 'failed', error_kind = 'network', error_message = ?", message);
@@ -129,7 +130,8 @@ describe('at a terminal', () => {
     expect(text.replace(/\s+/g, ' ')).toContain(message);
   });
 
-  it.each([60, 80])('of %i characters status breaks no age, and no command', async (columns) => {
+  it('status breaks no age, and no command', async () => {
+    const columns = 60;
     const bench = await setUpSynced();
     const text = stripVTControlCharacters(await show(bench, 'status', columns));
     expect(text).toMatch(/^● up to date · 124 leagues · synced (just now|\d+ s ago)\n {2}no worker runs: /);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import { type Environment, eventually } from '../support/program.ts';
-import { serve, waitForReadiness } from '../support/status-server.ts';
+import { serveHere, waitForReadiness } from '../support/status-server.ts';
 
 type Verdict = {
   readonly state: string;
@@ -42,7 +42,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     ['not-json', 'failed', 'Stale: the last good poll was N s ago', { LEAGUE_SYNC_STALE_AFTER: '1s' }],
   ])('is that of /readyz after a good poll, and with %s (%s): %s', async (fault, outcome, headline, env) => {
     const bench = await setUp();
-    const { worker, url } = await serve(bench, env);
+    const { worker, url } = await serveHere(bench, env);
     await worker.waitForPoll('changed');
     bench.simulator.setFault(fault, true);
     if (env.LEAGUE_SYNC_STALE_AFTER !== undefined) await waitForReadiness(url, ['stale']);
@@ -55,90 +55,6 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
     expect(verdict).toEqual(essenceOf(told));
     expect((await fetch(`${url}/readyz`)).status).toBe(verdict.ready ? 200 : 503);
-  });
-
-  it.each([['down', 'Stale: no poll has succeeded yet', ['no-good-poll']]])(
-    'is that of /readyz if no poll has succeeded (%s)',
-    async (fault, headline, reasons) => {
-      const bench = await setUp({ faults: [fault] });
-      const { worker, url } = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
-      await worker.waitForPoll('failed');
-      const verdict = await verdictOf(bench);
-      expect(essenceOf(verdict)).toEqual({ state: 'bad', headline, ready: false, reasons });
-      const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
-      expect(verdict.reasons).toEqual(told.reasons);
-      expect((await judgeByExit(bench)).code).toBe(1);
-      // The reason is printed once, although several rows have it.
-      const { stdout } = await bench.run(['status']);
-      const [facts = ''] = stdout.split('\nrun ');
-      expect(facts.split('It says: "')).toHaveLength(2);
-    },
-  );
-
-  it('is by the database alone that the credentials are refused: of use, but a worker is not ready', async () => {
-    const bench = await setUp({ tokenLifeMs: 6_000 });
-    const { worker, url } = await serve(bench);
-    await worker.waitForPoll('changed');
-    bench.simulator.setFault('login-refused', true);
-    await eventually(
-      'a login is refused',
-      () => bench.rows("SELECT 1 FROM logins WHERE outcome = 'refused'").length > 0,
-    );
-    const verdict = await verdictOf(bench);
-    expect(essenceOf(verdict)).toMatchObject({
-      state: 'warning',
-      headline: 'Up to date, but the service refuses the credentials',
-    });
-    const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
-    expect(essenceOf(told)).toMatchObject({ state: 'bad', reasons: ['credentials-refused'] });
-    expect(bench.rows("SELECT * FROM runs WHERE outcome = 'failed'")).toEqual([]);
-  });
-
-  it('does not count a profile that is forbidden', async () => {
-    const bench = await setUp({ faults: ['profile-forbidden'] });
-    const { worker, url } = await serve(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
-    await worker.waitForLog(({ msg }) => /profile.*status 403/.test(String(msg)));
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    expect(essenceOf(await verdictOf(bench))).toMatchObject({ state: 'good', headline: 'Up to date', ready: true });
-  });
-
-  it('waits for a first poll while a worker is at it, and not once that was killed', async () => {
-    const bench = await setUp({ faults: ['hang'] });
-    const { worker, url } = await serve(bench);
-    await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
-    await eventually('a poll is going on', () => bench.rows('SELECT * FROM runs').length > 0);
-    const loading = await verdictOf(bench);
-    expect(essenceOf(loading)).toMatchObject({ state: 'loading', headline: 'Loading the leagues for the first time' });
-    expect(essenceOf((await (await fetch(`${url}/status.json`)).json()) as Verdict)).toEqual(essenceOf(loading));
-    expect(await judgeByExit(bench)).toEqual({ code: 1, first: '● loading the leagues for the first time' });
-    await worker.stop('SIGKILL');
-    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'running' }]);
-    expect(essenceOf(await verdictOf(bench))).toMatchObject({
-      state: 'bad',
-      headline: 'Stale: no poll has succeeded yet',
-    });
-  });
-
-  it('counts a good poll of another scope, as /readyz does', async () => {
-    const bench = await setUpSynced();
-    bench.simulator.setFault('not-json', true);
-    const env = { LEAGUE_SYNC_STATUS: 'active' };
-    const { worker, url } = await serve(bench, env);
-    await worker.waitForPoll('failed');
-    const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
-    expect(essenceOf(told)).toMatchObject({ headline: 'Up to date, but the last poll failed', ready: true });
-    expect(essenceOf(await verdictOf(bench, env))).toEqual(essenceOf(told));
-  });
-
-  it('does not take the database for unusable that has the row of a poll which found it so', async () => {
-    const bench = await setUpSynced();
-    execute(
-      bench.database,
-      `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, error_kind, error_message)
-        VALUES ('leagues', 'schedule', 'all', '${LONG_AGO}', '${LONG_AGO}', 'failed', 'database', 'It was locked.')`,
-    );
-    expect(essenceOf(await verdictOf(bench))).toMatchObject({ headline: 'Up to date, but the last poll failed' });
-    expect((await bench.run(['status'])).stdout).toContain('It was locked.');
   });
 
   it('makes --fail-if-stale exit 1 only for stale data', async () => {

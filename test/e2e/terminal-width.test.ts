@@ -22,7 +22,8 @@ const LEAD = 24;
 describe('at a terminal', () => {
   needTerminal();
 
-  it.each([40, 80])('of %i columns the lines of every command are broken between words', async (columns) => {
+  it('of 40 columns the lines of every command are broken between words', async () => {
+    const columns = 40;
     const bench = await setUpSynced();
     bench.simulator.setFault('drop-third', true);
     for (const command of COMMANDS) {
@@ -40,7 +41,6 @@ describe('at a terminal', () => {
   });
 
   it.each([
-    ['run', 80, /^.{21}INFO {2}worker started .*\n {27}\S/],
     ['run', 40, /^.{21}INFO {2}worker\n {4}started \(process/],
     ['simulate --port 0', 80, /^service {3}http:\/\/127\.0\.0\.1:\d+\n(.+\n)+\n.{21}INFO {2}stopped$/],
   ])('%s at %i columns goes on below what it says', async (args, columns, said) => {

@@ -4,7 +4,6 @@ import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
-import { hang } from '../support/service.ts';
 import { serveHere } from '../support/status-server.ts';
 import { type Receiver, SECRET, startReceiver } from '../support/webhook-receiver.ts';
 
@@ -119,13 +118,6 @@ describe('webhook test', () => {
     await worker.stop();
   }, 20_000);
 
-  it('names the settings that it lacks', async () => {
-    const bench = await setUp();
-    const { code, stderr } = await bench.run(['webhook', 'test']);
-    expect(code).toBe(78);
-    expect(stderr).toContain('LEAGUE_SYNC_WEBHOOK_URL is not set');
-  });
-
   it('stops nothing with a 410, and has the id of the database', async () => {
     const { bench, receiver, settings } = await setUpSent();
     receiver.script(410);
@@ -176,17 +168,6 @@ describe('webhook replay and skip', () => {
     expect(bench.rows('SELECT * FROM outputs')).toEqual([]);
     expect(bench.rows('SELECT * FROM attention')).toEqual([]);
   });
-
-  it('need a database', async () => {
-    const bench = await setUp();
-    for (const args of [['skip'], ['replay', '--since', '0']])
-      expect(await bench.run(['webhook', ...args])).toMatchObject({
-        code: 74,
-        stderr: expect.stringContaining('There is no database at'),
-      });
-    expect((await bench.run(['webhook', 'replay'])).code).toBe(64);
-    expect((await bench.run(['webhook'])).code).toBe(64);
-  });
 });
 
 describe('a webhook that fails', () => {
@@ -222,15 +203,6 @@ describe('a webhook that fails', () => {
       headline: 'Up to date',
       webhook: { failed_attempts: 1 },
     });
-  });
-
-  it('whose receiver hangs leaves the worker ready, and polls go on', async () => {
-    const [bench, receiver] = await Promise.all([setUp(), startReceiver(hang())]);
-    const { url, worker } = await serveHere(bench, receiver.env);
-    await receiver.waitFor(1);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
   it('because its secret cannot be read any more is a failed attempt, and is tried again', async () => {

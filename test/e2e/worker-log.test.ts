@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
-import { holdForWriting } from '../support/database.ts';
 import type { LogLine } from '../support/program.ts';
 import { fail, startService } from '../support/service.ts';
 
@@ -43,23 +42,6 @@ describe('the log of a worker', () => {
     expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('says that the database is a new one, once', async () => {
-    const bench = await setUp();
-    const sync = () => bench.run(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
-    const said = `there was no database at ${bench.database}: created a new one`;
-    expect([await sync(), await sync()].map(({ stderr }) => stderr.includes(said))).toEqual([true, false]);
-  });
-
-  it('says that a run has no row', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '3s', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '1s' });
-    expect((await worker.waitForPoll('changed')).run_id).toBe(1);
-    const writer = holdForWriting(bench.database);
-    worker.send('SIGHUP');
-    expect((await worker.waitForPoll('failed')).run_id).toBe(null);
-    writer.end();
-  });
-
   it('names the rows of logins and pauses as the database does', async () => {
     await using service = await startService({ leagues: fail(429, { 'retry-after': '600' }) });
     const bench = setUpFor(service.url);
@@ -79,23 +61,6 @@ describe('the log of a worker', () => {
 });
 
 describe('the log of a command', () => {
-  it('has the row of its run, too', async () => {
-    const bench = await setUp();
-    const env = { LEAGUE_SYNC_LOG_LEVEL: 'info' };
-    const [sync, profile] = [await bench.run(['sync'], env), await bench.run(['profile'], env)];
-    const lines = [sync, profile].flatMap(({ stderr }) =>
-      stderr
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as LogLine)
-        .filter(isRun),
-    );
-    expect(lines.map(({ run_id, kind, trigger }) => [run_id, kind, trigger])).toEqual([
-      [1, 'leagues', 'manual'],
-      [2, 'profile', 'manual'],
-    ]);
-  });
-
   it('is in UTC with the date in readable form, in any time zone', async () => {
     const bench = await setUp();
     const env = { LEAGUE_SYNC_LOG_LEVEL: 'info', LEAGUE_SYNC_LOG_FORMAT: 'pretty', TZ: 'Pacific/Auckland' };

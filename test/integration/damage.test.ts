@@ -29,10 +29,6 @@ describe.each(READS)('%s', (_, read) => {
       'with garbage after its first page',
       (bytes) => Buffer.concat([bytes.subarray(0, 4_096), Buffer.alloc(bytes.length - 4_096, 0xa5)]),
     ],
-    [
-      'with zeros after its first page',
-      (bytes) => Buffer.concat([bytes.subarray(0, 4_096), Buffer.alloc(bytes.length - 4_096)]),
-    ],
     ['that was cut after its first page', (bytes) => bytes.subarray(0, 4_096)],
   ])('of a database %s is a DatabaseError that names the file', async (_damage, harm) => {
     using folder = makeFolder();

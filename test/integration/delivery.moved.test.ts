@@ -6,7 +6,6 @@ import { systemClock } from '../../src/time/clock.ts';
 import { openDelivery } from '../../src/webhook/delivery.ts';
 import { moveDeliveries } from '../../src/webhook/replay.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { execute } from '../support/database.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { openTestStore } from '../support/store.ts';
@@ -126,23 +125,6 @@ it('a SIGHUP during an attempt that then fails has the message tried again at on
   // The wait after a failed attempt would last 5 s.
   await eventually('the message comes again', () => receiver.seen.length === 2, 3_000);
   expect(receiver.seen[1]?.id).toBe(inFlight?.id);
-});
-
-it('a message whose acceptance cannot be stored is not sent again, and polls go on', async () => {
-  const { held, receiver, bench, worker } = await setUpHeld();
-  execute(
-    bench.database,
-    "CREATE TRIGGER refuse BEFORE UPDATE OF accepted_seq ON webhook BEGIN SELECT RAISE(ABORT, 'refused'); END",
-  );
-  held.release(ACCEPTED);
-  for (const leagues of [3, 4]) {
-    await poll(worker, bench, leagues);
-    await rest(QUIET_MS);
-  }
-  expect(receiver.seen).toHaveLength(1);
-  execute(bench.database, 'DROP TRIGGER refuse');
-  const [, next] = await receiver.waitFor(2);
-  expect(next?.data).toMatchObject({ from_seq: 3, to_seq: 4 });
 });
 
 it('an older copy of the database that is restored goes on from its own cursor', async () => {

@@ -201,22 +201,6 @@ describe('deliveries', () => {
     await expect.poll(rowOf, SOON).toMatchObject({ accepted_seq: 1, not_before: null });
   });
 
-  it('are tried at once by a start and by SIGHUP', async () => {
-    receiver.script(503, 503, 503, 204);
-    const first = await start();
-    addChanges(1);
-    await waitForMessages(1);
-    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(1);
-    await skip(5_000);
-    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(2);
-    first.delivery.retryNow();
-    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(3);
-    await first.stop();
-    await start();
-    await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
-    expect(receiver.seen).toHaveLength(4);
-  });
-
   it.each<[string, Answer]>([
     [
       'a body that is cut',
@@ -328,16 +312,6 @@ describe('states', () => {
     await start();
     await waitForMessages(2);
     expect(receiver.told()).toEqual(['data.stale', 'credentials.refused']);
-  });
-
-  it('become stale by the clock', async () => {
-    execute(path, goodPoll('+1 minute'));
-    await start();
-    await skip(50_000);
-    expect(receiver.seen).toEqual([]);
-    await skip(11_000);
-    await waitForMessages(1);
-    expect(receiver.told()).toEqual(['data.stale']);
   });
 
   it('are dropped if they changed back before they were accepted, and what holds now is told if they were sent', async () => {

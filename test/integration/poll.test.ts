@@ -3,11 +3,10 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
 import { createWallClock } from '../support/clock.ts';
-import { dumpTables, holdForWriting, type Row, readExactRows, withDatabase } from '../support/database.ts';
-import { makeFolder } from '../support/folder.ts';
+import { dumpTables, holdForWriting, type Row, withDatabase } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { listLeagues, startService } from '../support/service.ts';
-import { type Bench, lastRun, openBench, setUpBench } from '../support/worker-resources.ts';
+import { listLeagues } from '../support/service.ts';
+import { type Bench, lastRun, setUpBench } from '../support/worker-resources.ts';
 
 function feed(bench: Bench): readonly Row[] {
   return bench.rows('SELECT * FROM league_changes ORDER BY seq').map((row) => ({
@@ -79,35 +78,6 @@ describe('the first load', () => {
       },
     ]);
   });
-
-  it('leaves a complete row of its run', async () => {
-    await using bench = await setUpBench();
-    const answer = listLeagues(makeLeagues(3), { message: 'three of them', timestamp: 17 });
-    bench.service.script('leagues', answer);
-    await bench.poll();
-    expect(lastRun(bench)).toMatchObject({
-      id: 1,
-      kind: 'leagues',
-      trigger: 'manual',
-      scope: 'all',
-      outcome: 'changed',
-      attempts: 1,
-      http_status: 200,
-      body_bytes: Buffer.byteLength(answer.body ?? ''),
-      received: 3,
-      added: 3,
-      service_message: 'three of them',
-      service_timestamp: '17',
-      error_kind: null,
-      error_message: null,
-      not_before: null,
-    });
-  });
-
-  it('of an empty list into an empty database is unchanged', async () => {
-    await using bench = await setUpBench();
-    expect(await bench.pollWith([])).toMatchObject({ outcome: 'unchanged', counts: { received: 0 } });
-  });
 });
 
 describe('an unchanged poll', () => {
@@ -128,28 +98,6 @@ describe('an unchanged poll', () => {
       rejected: 1n,
       duplicates: 1n,
     });
-  });
-
-  it.each([
-    ['the elements come in another order', [makeLeague('plain'), FULL]],
-    [
-      'their keys come in another order',
-      [FULL, makeLeague('plain')].map((row) => Object.fromEntries(Object.entries(row).reverse())),
-    ],
-    ['the keys inside a value do', [{ ...FULL, default_markets: ['moneyline', { id: 1 }] }, makeLeague('plain')]],
-    [
-      'a null is sent for an absent field',
-      [FULL, { ...makeLeague('plain'), city: null, rankings: null, default_markets: null }],
-    ],
-    [
-      'a number is written in another way',
-      [FULL, JSON.stringify(makeLeague('plain')).replace('"priority":3', '"priority":3.0')],
-    ],
-  ])('is one if %s', async (_, list) => {
-    await using bench = await setUpBench();
-    await bench.pollWith([FULL, makeLeague('plain')]);
-    expect(await bench.pollWith(list)).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 2 } });
-    expect(bench.rows('SELECT count(*) AS n FROM league_changes')).toEqual([{ n: 2 }]);
   });
 });
 
@@ -177,28 +125,6 @@ describe('a changed league', () => {
       after: whole(changed),
     });
   });
-
-  it('keeps when it was first seen, and the untouched one keeps everything', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith(makeLeagues(2));
-    const first = lastRun(bench).finished_at;
-    const untouched = bench.rows("SELECT * FROM leagues WHERE league_id = 'l2'");
-    await bench.pollWith([makeLeague('l1', { priority: 4 }), makeLeague('l2')]);
-    expect(bench.rows("SELECT first_seen_at, changed_at FROM leagues WHERE league_id = 'l1'")).toEqual([
-      { first_seen_at: first, changed_at: lastRun(bench).finished_at },
-    ]);
-    expect(bench.rows("SELECT * FROM leagues WHERE league_id = 'l2'")).toEqual(untouched);
-  });
-
-  it('counts extra as one field', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith([makeLeague('a', { x: 1, y: 2 })]);
-    await bench.pollWith([makeLeague('a', { x: 1, y: 3 })]);
-    expect(feed(bench).at(-1)?.before).toEqual({ extra: { x: 1, y: 2 } });
-    expect(bench.rows('SELECT field, old_value, new_value FROM league_field_changes')).toEqual([
-      { field: 'extra', old_value: '{"x":1,"y":2}', new_value: '{"x":1,"y":3}' },
-    ]);
-  });
 });
 
 describe('a departure from the interface', () => {
@@ -222,72 +148,7 @@ describe('a departure from the interface', () => {
   });
 });
 
-describe('a league that leaves the list', () => {
-  it('is removed, and the feed keeps the whole of it', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith([FULL, makeLeague('plain')]);
-    expect(await bench.pollWith([makeLeague('plain')])).toMatchObject({
-      outcome: 'changed',
-      counts: { removed: 1, unchanged: 1, held: 0 },
-    });
-    const at = lastRun(bench).finished_at;
-    expect(bench.rows("SELECT removed_at, changed_at FROM leagues WHERE league_id = 'full'")).toEqual([
-      { removed_at: at, changed_at: at },
-    ]);
-    expect(feed(bench).at(-1)).toMatchObject({
-      kind: 'removed',
-      league_id: 'full',
-      at,
-      before: whole(FULL),
-      after: null,
-    });
-  });
-
-  it('is removed once, however long it stays away', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith(makeLeagues(2));
-    await bench.pollWith(makeLeagues(1));
-    expect(await bench.pollWith(makeLeagues(1))).toMatchObject({ outcome: 'unchanged' });
-    expect(bench.rows("SELECT count(*) AS n FROM league_changes WHERE kind = 'removed'")).toEqual([{ n: 1 }]);
-  });
-
-  it.each([
-    ['as it was', {}, {}],
-    ['changed', { league_name: 'New' }, { league_name: 'League l2' }],
-  ])('is restored when it comes back %s', async (_, fields, before) => {
-    await using bench = await setUpBench();
-    await bench.pollWith(makeLeagues(2));
-    const first = lastRun(bench).finished_at;
-    await bench.pollWith(makeLeagues(1));
-    const back = makeLeague('l2', fields);
-    expect(await bench.pollWith([makeLeague('l1'), back])).toMatchObject({
-      outcome: 'changed',
-      counts: { restored: 1, unchanged: 1, changed: 0, added: 0 },
-    });
-    const at = lastRun(bench).finished_at;
-    expect(feed(bench).at(-1)).toMatchObject({ kind: 'restored', league_id: 'l2', at, before, after: whole(back) });
-    expect(bench.rows("SELECT first_seen_at, changed_at, removed_at FROM leagues WHERE league_id = 'l2'")).toEqual([
-      { first_seen_at: first, changed_at: at, removed_at: null },
-    ]);
-  });
-});
-
 describe('the timestamp of a run', () => {
-  it('is one in every row that the run writes', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith(makeLeagues(3));
-    await bench.pollWith([makeLeague('l1', { x: 1 }), makeLeague('l2', { priority: null }), makeLeague('l4')]);
-    const at = lastRun(bench).finished_at;
-    const instants = bench.rows(`
-      SELECT at FROM league_changes WHERE run_id = 2
-      UNION SELECT changed_at FROM leagues WHERE league_id IN ('l1', 'l3', 'l4')
-      UNION SELECT first_seen_at FROM leagues WHERE league_id = 'l4'
-      UNION SELECT removed_at FROM leagues WHERE league_id = 'l3'
-      UNION SELECT first_seen_at FROM drift WHERE first_run_id = 2
-      UNION SELECT first_seen_at FROM rejected_leagues`);
-    expect(instants).toEqual([{ at }]);
-  });
-
   it('is later than the one before, even if the clock is set back', async () => {
     const start = Date.UTC(2026, 10, 20, 12);
     const steps = [0, 0, -3_600_000, -1, 86_400_000, -86_400_000 * 400, 5];
@@ -309,19 +170,6 @@ describe('the timestamp of a run', () => {
     expect(bench.rows('SELECT at FROM league_changes ORDER BY seq').map(({ at }) => at)).toEqual(
       instants.toSpliced(3, 1),
     );
-  });
-
-  it('is later than the one before, also across a restart', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    const at = async (now: number, priority: number) => {
-      await using bench = await openBench({ folder, url: service.url, clock: createWallClock(() => now) });
-      service.script('leagues', listLeagues([makeLeague('a', { priority })]));
-      await bench.poll();
-      return String(lastRun(bench).finished_at);
-    };
-    expect(await at(Date.UTC(2030, 0, 1), 1)).toBe('2030-01-01T00:00:00.000Z');
-    expect(await at(Date.UTC(2029, 0, 1), 2)).toBe('2030-01-01T00:00:00.001Z');
   });
 });
 
@@ -370,38 +218,11 @@ describe('a failed poll', () => {
     expect(bench.rows('SELECT count(*) AS n FROM rejected_leagues')).toEqual([{ n: 0 }]);
   });
 
-  it('is not one if just half of the elements are rejected', async () => {
-    await using bench = await setUpBench();
-    const report = await bench.pollWith([makeLeague('a'), makeLeague('b', { status: null })]);
-    expect(report).toMatchObject({ outcome: 'changed', counts: { received: 2, added: 1, rejected: 1 } });
-  });
-
   it('that was stopped is interrupted, and its row says so', async () => {
     await using bench = await setUpBench();
     bench.service.script('leagues', () => bench.stop());
     expect(await bench.poll()).toMatchObject({ outcome: 'interrupted' });
     expect(lastRun(bench)).toMatchObject({ outcome: 'interrupted', error_kind: null });
-  });
-});
-
-describe('a run that was cut off by the end of its worker', () => {
-  it('is marked interrupted at the next start', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    {
-      await using bench = await openBench({ folder, url: service.url });
-      bench.place.store.runs.start({
-        kind: 'leagues',
-        trigger: 'schedule',
-        scope: 'all',
-        started_at: '2026-11-20T12:00:00.000Z',
-        fingerprint: null,
-        program_version: null,
-      });
-    }
-    await using bench = await openBench({ folder, url: service.url });
-    expect(bench.place.interrupted).toBe(1);
-    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'interrupted' }]);
   });
 });
 
@@ -451,23 +272,6 @@ describe('readers and writers at the same time', () => {
 });
 
 describe('the views', () => {
-  it('show in active_leagues what is listed and active, by priority', async () => {
-    await using bench = await setUpBench();
-    const list = [
-      makeLeague('c', { priority: 10 }),
-      makeLeague('b', { priority: 9.5 }),
-      makeLeague('a', { priority: 2 }),
-      makeLeague('off', { status: 'inactive' }),
-    ];
-    await bench.pollWith([...list, makeLeague('gone')]);
-    await bench.pollWith(list);
-    expect(bench.rows('SELECT league_id FROM active_leagues').map(({ league_id }) => league_id)).toEqual([
-      'a',
-      'b',
-      'c',
-    ]);
-  });
-
   it('tell in freshness of the last success, the failures since, and what is live', async () => {
     await using bench = await setUpBench();
     const freshness = () => bench.rows('SELECT * FROM freshness');
@@ -507,36 +311,5 @@ describe('the views', () => {
     });
     const [freshness] = bench.rows('SELECT age_seconds FROM freshness');
     expect(Math.abs(Number(freshness?.age_seconds) - 600)).toBeLessThan(30);
-  });
-
-  it('give in league_field_changes one row for each field, in the forms of the columns', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith([FULL]);
-    const changed = {
-      ...FULL,
-      league_name: 'New',
-      priority: 1.5,
-      rankings: null,
-      default_markets: {},
-      city: 'A "quoted" one',
-    };
-    await bench.pollWith([changed]);
-    expect(
-      readExactRows(bench.path, 'SELECT league_id, league_name, field, old_value, new_value FROM league_field_changes'),
-    ).toEqual(
-      [
-        ['league_name', 'League full', 'New'],
-        ['priority', 3n, 1.5],
-        ['default_markets', '["moneyline",{"id":1}]', '{}'],
-        ['rankings', 0n, null],
-        ['city', 'New York', 'A "quoted" one'],
-      ].map(([field, old_value, new_value]) => ({
-        league_id: 'full',
-        league_name: 'New',
-        field,
-        old_value,
-        new_value,
-      })),
-    );
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
 import { createRun } from '../../src/sync/run.ts';
 import { createWallClock } from '../support/clock.ts';
-import { fail, listLeagues } from '../support/service.ts';
 import { setUpBench } from '../support/worker-resources.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
@@ -25,21 +24,5 @@ describe('a run', () => {
       await run.begin();
       expect(await run.fail(error)).toMatchObject({ outcome: 'failed', postponed: postponed[trigger] });
     }
-  });
-
-  it('is postponed by a response with Retry-After, and so is the next one, which sends nothing', async () => {
-    await using bench = await setUpBench({ leagues: fail(503, { 'retry-after': '3600' }) });
-    expect(await bench.poll()).toMatchObject({ attempts: 1, postponed: true });
-    expect(await bench.poll()).toMatchObject({ attempts: 0, postponed: true });
-    expect(await bench.pollProfile()).toMatchObject({ attempts: 0, postponed: true });
-    expect(bench.service.seen('leagues')).toHaveLength(1);
-  });
-
-  it.each([
-    ['that waits for a Retry-After and succeeds', [fail(503, { 'retry-after': '0' }), listLeagues([])], 'unchanged'],
-    ['that fails for good', [fail(404), { status: 404 }], 'failed'],
-  ])('%s is not postponed', async (_, replies, outcome) => {
-    await using bench = await setUpBench({ leagues: [...replies] });
-    expect(await bench.poll()).toMatchObject({ outcome, postponed: false });
   });
 });

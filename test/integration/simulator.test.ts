@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { churn, createRandom, startChurn } from '../../src/simulator/churn.ts';
-import { createTokenIssuer } from '../../src/simulator/endpoints.ts';
 import { faults, SLOW_MS } from '../../src/simulator/faults.ts';
 import type { LoggedRequest } from '../../src/simulator/handler.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
@@ -95,11 +94,6 @@ describe('login', () => {
     expect(response.headers.get('date')).toBe('Fri, 20 Nov 2026 11:00:00 GMT');
   });
 
-  it('hands out other tokens at every login', async () => {
-    await using simulator = await startSimulator();
-    expect(await takeToken(simulator)).not.toBe(await takeToken(simulator));
-  });
-
   it.each([
     ['a wrong password', 'player:wrong'],
     ['another username', 'other:secret-password'],
@@ -109,12 +103,6 @@ describe('login', () => {
     const response = await logIn(simulator, { pair });
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ result: 'fail', message: 'Invalid username or password' });
-  });
-
-  it('takes the pair that it was started with, colons in the password included', async () => {
-    await using simulator = await startSimulator({ username: 'käthe', password: 'a:b' });
-    expect((await logIn(simulator, { pair: 'käthe:a:b' })).status).toBe(200);
-    expect((await logIn(simulator)).status).toBe(401);
   });
 
   it.each([
@@ -130,32 +118,16 @@ describe('login', () => {
     expect(await response.json()).toEqual(failed);
   });
 
-  it.each(['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON'])(
-    'takes the content type %s',
-    async (contentType) => {
-      await using simulator = await startSimulator();
-      expect((await logIn(simulator, { contentType })).status).toBe(200);
-    },
-  );
-
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'text/json', ';'])(
-    'refuses the content type %s with 415',
-    async (contentType) => {
-      await using simulator = await startSimulator();
-      const response = await logIn(simulator, { contentType });
-      expect(response.status).toBe(415);
-      expect(await response.json()).toEqual({ result: 'fail', message: 'Content-Type must be application/json' });
-    },
-  );
-
-  it('refuses a login without a content type with 415', async () => {
+  it('takes the content type in any form', async () => {
     await using simulator = await startSimulator();
-    const pair = btoa('player:secret-password');
-    const head = `POST ${LOGIN_PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Basic ${pair}\r\n`;
-    const body = '{"attribute":"username"}';
-    const answer = await sendRaw(simulator, `${head}Content-Length: ${body.length}\r\n\r\n${body}`);
-    expect(answer).toMatch(/^HTTP\/1\.1 415 /);
-    expect(answer).toContain('"result":"fail"');
+    expect((await logIn(simulator, { contentType: 'Application/JSON; charset=UTF-8' })).status).toBe(200);
+  });
+
+  it.each(['text/json', 'application/jsonp', ';'])('refuses the content type %s with 415', async (contentType) => {
+    await using simulator = await startSimulator();
+    const response = await logIn(simulator, { contentType });
+    expect(response.status).toBe(415);
+    expect(await response.json()).toEqual({ result: 'fail', message: 'Content-Type must be application/json' });
   });
 });
 
@@ -191,15 +163,6 @@ describe('tokens', () => {
     expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(401);
     expect(simulator.requests.at(-1)?.token).toBe('unknown');
     expect((await get(simulator, LEAGUES_PATH, { token: await takeToken(simulator) })).status).toBe(200);
-  });
-});
-
-describe('memory', () => {
-  it('keeps the newest 10,000 tokens and forgets older ones', () => {
-    const issuer = createTokenIssuer(1_000);
-    const [oldest, second] = Array.from({ length: 10_001 }, () => issuer.issue(0).accessToken);
-    expect(issuer.check(oldest, 0)).toBe('unknown');
-    expect(issuer.check(second, 0)).toBe('valid');
   });
 });
 
@@ -247,60 +210,6 @@ describe('leagues', () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual(failed);
   });
-
-  it('can be replaced while it runs', async () => {
-    await using simulator = await startSimulator();
-    simulator.setLeagues(makeMixedLeagues(2));
-    expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeMixedLeagues(2));
-  });
-});
-
-describe('misuse', () => {
-  it('of a path is answered 404', async () => {
-    await using simulator = await startSimulator();
-    for (const path of ['/', '/events/v1/leagues', '//events', '/%']) {
-      const response = await fetch(simulator.url + path);
-      expect(response.status).toBe(404);
-      expect(await response.json()).toEqual({ message: 'No such path' });
-    }
-  });
-
-  it.each([
-    [LOGIN_PATH, 'GET', 'POST'],
-    [PROFILE_PATH, 'POST', 'GET'],
-    [LEAGUES_PATH, 'DELETE', 'GET'],
-  ])('of a method at %s is answered 405 with the right one', async (path, method, allowed) => {
-    await using simulator = await startSimulator();
-    const response = await fetch(simulator.url + path, { method });
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe(allowed);
-    expect(await response.json()).toEqual(failed);
-  });
-
-  it('by a target that is no path is answered 404', async () => {
-    await using simulator = await startSimulator();
-    const answer = await sendRaw(simulator, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1.1 404 /);
-    expect(answer).toContain('No such path');
-  });
-
-  it('by clients that leave in mid-request does not end it', async () => {
-    const heard: LoggedRequest[] = [];
-    await using simulator = await startSimulator({ faults: ['slow'], onRequest: (seen) => heard.push(seen) });
-    const { hostname, port } = new URL(simulator.url);
-    const head = `POST ${LOGIN_PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`;
-    for (const text of ['GET /', head, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n']) {
-      const socket = connect(Number(port), hostname);
-      socket.write(text);
-      // Time for the service to see the request; it reports only finished ones.
-      await sleep(300);
-      socket.destroy();
-    }
-    simulator.setFault('slow', false);
-    expect((await logIn(simulator)).status).toBe(200);
-    await vi.waitFor(() => expect(heard.map((seen) => seen.status)).toEqual([undefined, undefined, 200]));
-    expect(simulator.requests).toEqual(heard);
-  });
 });
 
 describe('the record of requests', () => {
@@ -326,15 +235,6 @@ describe('the record of requests', () => {
       },
     ]);
     expect(heard).toEqual(simulator.requests);
-  });
-
-  it('keeps the newest 10,000 requests', async () => {
-    await using simulator = await startSimulator();
-    const request = (path: number, more = '') => `GET /${path} HTTP/1.1\r\nHost: simulator\r\n${more}\r\n`;
-    const first = Array.from({ length: 10_000 }, (_, index) => request(index)).join('');
-    await sendRaw(simulator, first + request(10_000, 'Connection: close\r\n'));
-    expect(simulator.requests).toHaveLength(10_000);
-    expect([simulator.requests.at(0)?.path, simulator.requests.at(-1)?.path]).toEqual(['/1', '/10000']);
   });
 });
 
@@ -513,30 +413,6 @@ describe('faults', () => {
     expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeMixedLeagues(20));
   });
 
-  it('of the service leave webhooks alone, and the other way round', async () => {
-    const names = faults.map(({ name }) => name);
-    const ofWebhooks = (name: string) => name.startsWith('webhook-');
-    await using service = await startSimulator({ faults: names.filter((name) => !ofWebhooks(name)) });
-    expect((await sendWebhook(service)).status).toBe(204);
-    await using receiver = await startSimulator({ faults: names.filter(ofWebhooks) });
-    await expectStatuses(receiver, await takeToken(receiver), [200, 200, 200]);
-  });
-
-  it('that reject a webhook say nothing about its signature', async () => {
-    await using simulator = await startSimulator({ faults: ['webhook-410'] });
-    await sendWebhook(simulator, { secrets: [] });
-    expect(await readWebhooks(simulator)).toMatchObject([
-      { verified: expect.stringContaining('signature'), status: 410 },
-    ]);
-  });
-
-  it('that revoke tokens do so only when they are switched on', async () => {
-    await using simulator = await startSimulator({ faults: ['revoke-tokens'] });
-    const token = await takeToken(simulator);
-    simulator.setFault('revoke-tokens', false);
-    expect((await get(simulator, PROFILE_PATH, { token })).status).toBe(200);
-  });
-
   it('can be on from the start, several at once', async () => {
     const together = ['wrong-clock', 'new-field', 'drop-third'];
     await using simulator = await startSimulator({ leagues: makeMixedLeagues(3), faults: together });
@@ -545,12 +421,6 @@ describe('faults', () => {
     expect(leagues.map((league) => Object.hasOwn(Object(league), 'broadcast_partner'))).toEqual([true, true]);
     expect(Date.parse(String(response.headers.get('date')))).toBeGreaterThan(Date.now() + TWO_HOURS_MS - 5_000);
     expect(simulator.faults()).toEqual(['drop-third', 'new-field', 'wrong-clock']);
-  });
-
-  it('must be known by name', async () => {
-    await using simulator = await startSimulator();
-    expect(() => simulator.setFault('gremlins', true)).toThrow(/gremlins; known: down, /);
-    await expect(startSimulator({ faults: ['gremlins'] })).rejects.toThrow(RangeError);
   });
 
   it('are switched over HTTP, even while everything hangs', async () => {
@@ -577,47 +447,9 @@ describe('faults', () => {
     const posted = await fetch(url, { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, DELETE']);
   });
-
-  it('of an unknown name are answered 404 and where the known ones are, and other methods 405', async () => {
-    await using simulator = await startSimulator();
-    const unknown = await fetch(`${simulator.url}/_faults/gremlins`, { method: 'PUT' });
-    expect(unknown.status).toBe(404);
-    const message = 'Unknown fault gremlins; GET /_faults lists all';
-    expect(await unknown.json()).toEqual({ result: 'fail', message });
-    const posted = await fetch(`${simulator.url}/_faults/down`, { method: 'POST' });
-    expect(posted.status).toBe(405);
-    expect(posted.headers.get('allow')).toBe('PUT, DELETE');
-  });
 });
 
 describe('churn', () => {
-  it('changes the leagues while the simulator runs', async () => {
-    await using simulator = await startSimulator({ churnMs: 5 });
-    const token = await takeToken(simulator);
-    const before = await listRaw(simulator, token);
-    await sleep(60);
-    expect(await listRaw(simulator, token)).not.toEqual(before);
-  });
-
-  it('is off by default', async () => {
-    await using simulator = await startSimulator();
-    const before = simulator.leagues();
-    await sleep(30);
-    expect(simulator.leagues()).toBe(before);
-  });
-
-  it('repeats itself with the same seed and does not change the given state', () => {
-    const state = startChurn(makeMixedLeagues(10));
-    const step = () => churn(state, createRandom(7), 0);
-    expect(step()).toEqual(step());
-    expect(state).toEqual(startChurn(makeMixedLeagues(10)));
-  });
-
-  it('stamps what it changes in the format of the list', () => {
-    const { listed } = churn(startChurn(makeMixedLeagues(1)), () => 0.5, Date.UTC(2026, 9, 12, 1, 39, 28, 305));
-    expect(listed).toMatchObject([{ last_update_datetime: '2026-10-12T01:39:28.305000' }]);
-  });
-
   it('changes something at every step, one to three leagues at most, and stays within bounds', () => {
     const random = createRandom(1);
     let state = startChurn(makeMixedLeagues(40));
@@ -637,17 +469,6 @@ describe('churn', () => {
     const ids = state.listed.map((league) => League.parse(league).league_id);
     expect(new Set(ids).size).toBe(ids.length);
   });
-
-  it.each([
-    ['an empty list', []],
-    ['a list of one', makeMixedLeagues(1)],
-    ['a list of rubbish', [null, 7, 'x', []]],
-  ])('survives %s and loses nothing for good', (_, leagues) => {
-    const random = createRandom(3);
-    let state = startChurn(leagues);
-    for (let index = 0; index < 200; index++) state = churn(state, random, index);
-    expect(state.listed.length + state.removed.length).toBe(leagues.length);
-  });
 });
 
 describe('closing', () => {
@@ -664,25 +485,5 @@ describe('closing', () => {
     expect(await hanging).toBeInstanceOf(TypeError);
     await ended;
     await expect(fetch(simulator.url)).rejects.toThrow('fetch failed');
-  });
-
-  it('ends a delayed answer and may be asked for twice', async () => {
-    const heard: LoggedRequest[] = [];
-    const simulator = await startSimulator({ faults: ['slow'], onRequest: (seen) => heard.push(seen) });
-    const slow = logIn(simulator).catch((error: unknown) => error);
-    while (simulator.requests.length === 0) await sleep(5);
-    await Promise.all([simulator.close(), simulator.close()]);
-    await simulator.close();
-    expect(await slow).toBeInstanceOf(TypeError);
-    await vi.waitFor(() => expect(heard).toMatchObject([{ path: LOGIN_PATH, status: undefined }]));
-  });
-
-  it('frees a port that another simulator could not bind', async () => {
-    const simulator = await startSimulator();
-    const port = Number(new URL(simulator.url).port);
-    await expect(startSimulator({ port })).rejects.toThrow('EADDRINUSE');
-    await simulator.close();
-    await using successor = await startSimulator({ port });
-    expect((await logIn(successor)).status).toBe(200);
   });
 });

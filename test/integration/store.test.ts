@@ -71,27 +71,6 @@ describe('opening a database', () => {
     expect(readRows(path, 'SELECT * FROM schema_migrations ORDER BY version')).toEqual(expected);
   });
 
-  it('keeps what is there when it is opened a second time', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    withDatabase(path, (db) =>
-      db.exec(
-        "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
-      ),
-    );
-    const schema = readRows(path, 'SELECT * FROM sqlite_schema');
-    await openAndClose(path);
-    expect(readRows(path, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);
-    expect(readRows(path, 'SELECT * FROM sqlite_schema')).toEqual(schema);
-  });
-
-  it('treats an empty file as new', async () => {
-    using folder = makeFolder();
-    writeFileSync(folder.file('leagues.db'), '');
-    const path = await makeDatabase(folder);
-    expect(pragma(path, 'application_id')).toBe(APPLICATION_ID);
-  });
-
   it.each([
     'CREATE TABLE t (a); DROP TABLE t; VACUUM',
     'PRAGMA user_version = 1',
@@ -149,19 +128,6 @@ describe('a file that is not ours', () => {
     expect(readdirSync(folder.path)).toEqual(['leagues.db']);
   });
 
-  it.each([
-    ['a text', 'hello'],
-    ['a longer text', 'no database at all\n'.repeat(500)],
-  ])('that holds %s is refused and left as it is', async (_, text) => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    writeFileSync(path, text);
-    const error = await rejectionOf(openAt(path));
-    expect(error).toBeInstanceOf(DatabaseError);
-    expect(String(error)).toMatch(/is not an SQLite database/);
-    expect(readFileSync(path, 'utf8')).toBe(text);
-  });
-
   it('is refused for reading, too', () => {
     using folder = makeFolder();
     const path = folder.file('other.db');
@@ -182,31 +148,6 @@ describe('a file that is not ours', () => {
 });
 
 describe('a schema that this version cannot keep', () => {
-  it('is refused and left unchanged if a newer version wrote it', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    const newer = readMigrations(migrations).length + 1;
-    withDatabase(path, (db) => db.pragma(`user_version = ${newer}`));
-    const error = await rejectionOf(openAt(path));
-    expect(error).toBeInstanceOf(DatabaseError);
-    expect(String(error)).toMatch(/newer version of league-sync/);
-    expect(pragma(path, 'user_version')).toBe(newer);
-  });
-
-  it('is refused if a different version of a migration was applied', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    withDatabase(path, (db) => db.prepare('UPDATE schema_migrations SET sha256 = ?').run('0'.repeat(64)));
-    await expect(openAt(path)).rejects.toThrow(/different version of migration 0000_initial/);
-  });
-
-  it('is refused if the record of a migration is missing', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    execute(path, 'DELETE FROM schema_migrations');
-    await expect(openAt(path)).rejects.toThrow(/different version of migration 0000_initial/);
-  });
-
   it('leaves nothing behind if a migration fails', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
@@ -290,25 +231,6 @@ describe.concurrent('other programs in the way', () => {
     expect(readRows(path, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 1 }]);
   });
 
-  it('a writer that does not end is given up on three seconds after the worker was stopped', async () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    const stop = new AbortController();
-    const store = await openAt(path, { stop: stop.signal });
-    using writer = holdWrite(path);
-    const refused = rejectionOf(store.write(() => undefined));
-    await sleep(100);
-    const stoppedAt = performance.now();
-    stop.abort(new StoppedError());
-    const error = await refused;
-    expect(error).toBeInstanceOf(DatabaseError);
-    expect(error).toMatchObject({ busy: true });
-    expect(performance.now() - stoppedAt).toBeGreaterThan(2_900);
-    expect(performance.now() - stoppedAt).toBeLessThan(5_000);
-    writer[Symbol.dispose]();
-    await store[Symbol.asyncDispose]();
-  });
-
   it('a stop ends the wait for a reader that does not end', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
@@ -320,19 +242,6 @@ describe.concurrent('other programs in the way', () => {
     stop.abort(new StoppedError());
     expect(await opening).toBe(stop.signal.reason);
     reader.close();
-  });
-
-  it('a writer is waited for only until the deadline of the write', async () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    await using store = await openAt(path);
-    using _writer = holdWrite(path);
-    const impatient = new AbortController();
-    const refused = rejectionOf(store.write(() => undefined, impatient.signal));
-    await sleep(100);
-    const reason = new StoppedError();
-    impatient.abort(reason);
-    expect(await refused).toBe(reason);
   });
 });
 
@@ -346,12 +255,6 @@ function holdWrite(path: string): Disposable {
 }
 
 describe.concurrent('closing', () => {
-  it('leaves one file', async () => {
-    using folder = makeFolder();
-    await makeDatabase(folder);
-    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
-  });
-
   it('leaves a file that can be read from a read-only folder', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
@@ -448,13 +351,6 @@ describe('the lock', () => {
     }
   });
 
-  it('is still that of the first after others were refused', () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    using _lock = acquireLock(path, HOLDER);
-    for (let time = 0; time < 5; time += 1) expect(() => acquireLock(path, HOLDER)).toThrow(LockedError);
-  });
-
   it('is free as soon as its owner is killed, with or without its file', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
@@ -465,15 +361,6 @@ describe('the lock', () => {
     expect(existsSync(`${path}.lock`)).toBe(true);
     using _lock = acquireLock(path, HOLDER);
     expect(() => acquireLock(path, { ...HOLDER, pid: 1 })).toThrow('process 4711');
-  });
-
-  it('is one lock under every name of the database', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    const link = folder.file('link.db');
-    symlinkSync(path, link);
-    using _lock = acquireLock(prepareFolder(path), HOLDER);
-    expect(() => acquireLock(prepareFolder(link), HOLDER)).toThrow(LockedError);
   });
 
   it('is one lock under a link to a database that is not there yet', async () => {

@@ -1,9 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { ContractError } from '../../src/errors.ts';
-import type { JsonValue } from '../../src/league/json.ts';
 import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { parseElements } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { fail, grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
 import { openBench, setUpBench } from '../support/worker-resources.ts';
@@ -26,12 +23,6 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
     await using bench = await setUpBench({ login: stalled(401) }, { settings: SOON });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'credentials' } });
     expect(bench.service.seen('login')).toHaveLength(1);
-  });
-
-  it('so that a token rejected with 401 is replaced, and the poll goes on', async () => {
-    await using bench = await setUpBench({ leagues: [stalled(401), GOOD] }, { settings: SOON });
-    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-    expect(bench.service.seen('login')).toHaveLength(2);
   });
 
   it('so that the next worker knows the Retry-After of a renewal, even after a stop', async () => {
@@ -166,12 +157,8 @@ it.each(['constructor', '__proto__'])('an encoding by the name of "%s" is none',
 });
 
 describe('a response of many tiny elements', () => {
-  it.each<[string, string]>([
-    ['objects', '{},'],
-    ['lists', '[],'],
-    ['numbers', '1,'],
-  ])('is refused, and not described element by element: %s', async (_, element) => {
-    const body = `{"message":"ok","leagues":[${element.repeat(12_000_000 / element.length)}{}],"timestamp":null}`;
+  it('is refused, and not described element by element', async () => {
+    const body = `{"message":"ok","leagues":[${'{},'.repeat(4_000_000)}{}],"timestamp":null}`;
     await using bench = await setUpBench({ leagues: { body } });
     const report = await bench.poll();
     expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
@@ -185,16 +172,5 @@ describe('a response of many tiny elements', () => {
     });
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
     expect(bench.rows('SELECT count(*) AS n FROM drift')).toEqual([{ n: 100 }]);
-  });
-
-  it('names the first elements and their places', async () => {
-    const sent = Array.from({ length: 200_000 }, (_, nth) => (nth < 50_000 ? makeLeague(`l${nth}`) : 7)) as JsonValue[];
-    await expect(parseElements(sent)).rejects.toThrow(
-      expect.objectContaining<Partial<ContractError>>({
-        message: expect.stringMatching(
-          /^150000 of 200000 leagues cannot be stored, more than half, so nothing was applied: leagues\[50000\] is not an object; leagues\[50001\] is not an object; leagues\[50002\]/,
-        ),
-      }),
-    );
   });
 });

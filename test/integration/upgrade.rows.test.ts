@@ -118,22 +118,6 @@ describe('a database of version 0.1.0', () => {
     expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/), base_url: null }]);
   });
 
-  it('is kept as it was in the copy', async () => {
-    using folder = makeFolder();
-    const path = placeOld(folder, MORE_ROWS);
-    const contentOf = (file: string) => ({
-      rows: dumpTables(file),
-      schema: readRows(file, 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name'),
-      version: readRows(file, 'PRAGMA user_version'),
-      application: readRows(file, 'PRAGMA application_id'),
-    });
-    const before = contentOf(path);
-    await using service = await startService();
-    await using _bench = await start(folder, service);
-    expect(contentOf(folder.file(COPY))).toEqual(before);
-    expect(readRows(folder.file(COPY), 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  });
-
   it('is upgraded once, and keeps the id that it got', async () => {
     using folder = makeFolder();
     const path = placeOld(folder);
@@ -152,16 +136,6 @@ describe('a database of version 0.1.0', () => {
     await second[Symbol.asyncDispose]();
     expect({ tables: dumpTables(path), id: idOf(path), copy: statSync(folder.file(COPY)) }).toEqual(before);
     expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', COPY]);
-  });
-
-  it('gets another id with each upgrade', async () => {
-    using one = makeFolder();
-    using other = makeFolder();
-    const paths = [one, other].map((folder) => placeOld(folder));
-    await using service = await startService();
-    for (const folder of [one, other]) await (await start(folder, service))[Symbol.asyncDispose]();
-    const [first, second] = paths.map(idOf);
-    expect(first).not.toEqual(second);
   });
 
   it('is written by polls that find nothing new only in runs, after the first has renewed the hashes', async () => {

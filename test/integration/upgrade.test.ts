@@ -1,11 +1,7 @@
 import { execFile } from 'node:child_process';
 import {
-  chmodSync,
   copyFileSync,
   existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -14,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DatabaseError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
 import { tempPath } from '../../src/store/copy.ts';
@@ -99,10 +95,6 @@ function expectKept(path: string, before: Content): void {
   }
 }
 
-function modeOf(path: string): string {
-  return (lstatSync(path).mode & 0o777).toString(8);
-}
-
 describe('a database that holds something', () => {
   it('is brought to the newer schema with every row, and kept beside it as it was', async () => {
     using folder = makeFolder();
@@ -125,16 +117,6 @@ describe('a database that holds something', () => {
     expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`, 'newer']);
   });
 
-  it('is copied once: the next start of the same version copies nothing', async () => {
-    using folder = makeFolder();
-    const path = await fill(folder);
-    const newer = newerMigrations(folder, 'newer');
-    await openAndClose(path, newer);
-    const { ino } = statSync(`${path}.schema-${PRESENT_SCHEMA}`);
-    expect(await openAndClose(path, newer)).toBeUndefined();
-    expect(statSync(`${path}.schema-${PRESENT_SCHEMA}`).ino).toBe(ino);
-  });
-
   it('is copied over the remains of a copy that was cut short', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
@@ -148,42 +130,6 @@ describe('a database that holds something', () => {
     await openAndClose(path, newerMigrations(folder, 'newer'));
     expectKept(`${path}.schema-${PRESENT_SCHEMA}`, before);
     expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`, 'newer']);
-  });
-
-  it('is not copied by a start that brings no newer schema', async () => {
-    using folder = makeFolder();
-    const path = await fill(folder);
-    expect(await openAndClose(path)).toBeUndefined();
-    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
-  });
-
-  it('can be served by the older version again from its copy', async () => {
-    using folder = makeFolder();
-    const path = await fill(folder);
-    const before = contentOf(path);
-    await openAndClose(path, newerMigrations(folder, 'newer'));
-    copyFileSync(`${path}.schema-${PRESENT_SCHEMA}`, folder.file('restored.db'));
-    chmodSync(folder.file('restored.db'), 0o600);
-    await openAndClose(folder.file('restored.db'));
-    expectKept(folder.file('restored.db'), before);
-  });
-
-  it('has a copy that is read-only and readable only to readers of the database', async () => {
-    const umask = process.umask(0);
-    onTestFinished(() => {
-      process.umask(umask);
-    });
-    for (const [mode, expected] of [
-      [0o600, '400'],
-      [0o640, '440'],
-      [0o664, '444'],
-    ] as const) {
-      using folder = makeFolder();
-      const path = await fill(folder);
-      chmodSync(path, mode);
-      await openAndClose(path, newerMigrations(folder, 'newer'));
-      expect(modeOf(`${path}.schema-${PRESENT_SCHEMA}`)).toBe(expected);
-    }
   });
 
   it('and was left by a killed worker has its newest rows in the copy, too', async () => {
@@ -247,10 +193,7 @@ describe('an upgrade that fails', () => {
 
   const inTheWay: Readonly<Record<string, (copy: string, path: string) => void>> = {
     'a text': (copy) => writeFileSync(copy, 'Dear diary'),
-    'an empty file': (copy) => writeFileSync(copy, ''),
-    'a folder': (copy) => mkdirSync(copy),
     'a link to the database': (copy, path) => symlinkSync(path, copy),
-    'another name of the database': (copy, path) => linkSync(path, copy),
     'a database of another application': (copy) => {
       execute(copy, 'CREATE TABLE letters (letter TEXT)');
     },
@@ -330,16 +273,6 @@ describe('the later version of the program', () => {
       code: 74,
       stderr: expect.stringContaining('newer version'),
     });
-  });
-
-  it('exits 74 and names what is in place of the copy', async () => {
-    using folder = makeFolder();
-    const path = await fill(folder);
-    writeFileSync(`${path}.schema-${PRESENT_SCHEMA}`, 'Dear diary');
-    const bytes = readFileSync(path);
-    const { code, stderr } = await syncBy(makeLaterProgram(...STEP), path, 'http://127.0.0.1:9');
-    expect([code, stderr]).toEqual([74, expect.stringContaining(`${path}.schema-${PRESENT_SCHEMA}`)]);
-    expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 });
 

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
-import { missingSqlite3, readRows } from './database.ts';
+import { readRows } from './database.ts';
 import { DEADLINE_MS } from './program.ts';
 
 /** The size of a database whose copy a test interrupts. */
@@ -115,16 +115,6 @@ const MOUNT = 'mount';
 const UNMOUNT = 'umount';
 
 export const NO_MOUNT = 'this user may not mount a disk';
-/** Why the database cannot be read as another user; undefined if it can. */
-export const NO_OTHER_USER = process.getuid?.() === 0 ? missingSqlite3() : 'only root can read as another user';
-/** The uid and gid of `nobody`. */
-const OTHER_USER = { uid: 65_534, gid: 65_534 };
-
-/** The output of sqlite3 when run by an unprivileged user. */
-export function askAsOther(path: string, sql: string): string {
-  return execFileSync('sqlite3', ['-readonly', path, sql], { ...OTHER_USER, encoding: 'utf8', cwd: '/' }).trim();
-}
-
 const FIELDS = `league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type, active_year,
   external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
   create_datetime, last_update_datetime, extra`;

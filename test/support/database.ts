@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
@@ -12,12 +12,6 @@ export function askSqlite3(path: string, sql: string): readonly Row[] {
   const rows: unknown = output === '' ? [] : JSON.parse(output);
   if (!Array.isArray(rows)) throw new Error('sqlite3 printed no list of rows');
   return rows;
-}
-
-/** Why Debian's sqlite3 cannot be run; undefined if it can. */
-export function missingSqlite3(): string | undefined {
-  const { error } = spawnSync('sqlite3', ['-version']);
-  return error === undefined ? undefined : 'there is no sqlite3 program';
 }
 
 function runSqlite3(args: readonly string[]): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { addSettings, type SimulatedBench, setUp } from './bench.ts';
 import { dumpTables, readRows } from './database.ts';
 import { makeLeague } from './leagues.ts';
-import { eventually, type LogLine, type RunningProgram } from './program.ts';
+import { eventually, type RunningProgram } from './program.ts';
 
 export type PublishingBench = SimulatedBench & {
   /** The path of the published copy. */
@@ -53,10 +53,6 @@ export async function pollChange(bench: PublishingBench, worker: RunningProgram)
   bench.change();
   worker.send('SIGHUP');
   await worker.waitForPoll('changed');
-}
-
-export function faultsIn(log: readonly LogLine[]): readonly LogLine[] {
-  return log.filter(({ output, level }) => output === 'copy' && level === 40);
 }
 
 export function identify(path: string) {

@@ -140,28 +140,41 @@ describe('the settings', () => {
     expect(faults.join()).not.toContain(secret);
   });
 
-  it('report every problem by name', () => {
-    const wrong = {
-      LEAGUE_SYNC_BASE_URL: 'not an address',
-      LEAGUE_SYNC_ALLOW_HTTP: 'perhaps',
-      LEAGUE_SYNC_USERNAME: 'a:b',
-      LEAGUE_SYNC_SCHEDULE: '99 * * * *',
-      LEAGUE_SYNC_PROFILE_SCHEDULE: 'hourly',
-      LEAGUE_SYNC_TIMEZONE: 'Mars/Olympus',
-      LEAGUE_SYNC_STATUS: 'both',
-      LEAGUE_SYNC_LOGIN_LEEWAY: '5',
-      LEAGUE_SYNC_ATTEMPT_TIMEOUT: '0s',
-      LEAGUE_SYNC_RUN_TIMEOUT: '30d',
-      LEAGUE_SYNC_MAX_BODY: '4GB',
-      LEAGUE_SYNC_REMOVAL_LIMIT: '101%',
-      LEAGUE_SYNC_RUN_RETENTION: 'forever',
-      LEAGUE_SYNC_STALE_AFTER: '-1m',
-      LEAGUE_SYNC_LISTEN: '127.0.0.1:70000',
-      LEAGUE_SYNC_HEARTBEAT_URL: 'ftp://hc.example.com',
-      LEAGUE_SYNC_LOG_LEVEL: 'loud',
-      LEAGUE_SYNC_LOG_FORMAT: 'xml',
-    };
-    expect(namesOf(faultsOf(wrong))).toEqual([...Object.keys(wrong), 'LEAGUE_SYNC_PASSWORD'].sort());
+  /** Each of these is a problem on its own, with its fix. */
+  const WRONG: readonly (readonly [string, string, string])[] = [
+    ['LEAGUE_SYNC_BASE_URL', 'not an address', 'write one such as https://api.example.com'],
+    ['LEAGUE_SYNC_BASE_URL', 'http://api.example.com', 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true'],
+    ['LEAGUE_SYNC_BASE_URL', '', 'set it to the address of the service, such as https://api.example.com'],
+    ['LEAGUE_SYNC_ALLOW_HTTP', 'perhaps', 'write true or false'],
+    ['LEAGUE_SYNC_USERNAME', '', "set it to the player's username, or LEAGUE_SYNC_USERNAME_FILE to a file"],
+    ['LEAGUE_SYNC_USERNAME', 'a:b', 'LEAGUE_SYNC_USERNAME'],
+    ['LEAGUE_SYNC_PASSWORD', '', "set it to the player's password, or LEAGUE_SYNC_PASSWORD_FILE to a file"],
+    ['LEAGUE_SYNC_PASSWORD_FILE', '/nowhere/password', 'keep one'],
+    ['LEAGUE_SYNC_DATABASE', ':memory:', 'write the path of a file'],
+    ['LEAGUE_SYNC_SCHEDULE', '99 * * * *', 'write 5 fields such as */5 * * * *'],
+    ['LEAGUE_SYNC_PROFILE_SCHEDULE', 'hourly', 'write 5 fields such as */5 * * * *'],
+    ['LEAGUE_SYNC_TIMEZONE', 'Mars/Olympus', 'write an IANA name'],
+    ['LEAGUE_SYNC_STATUS', 'both', 'LEAGUE_SYNC_STATUS'],
+    ['LEAGUE_SYNC_LOGIN_LEEWAY', '5', 'write a duration such as 250ms, 30s, 5m, 2h or 90d, from 0s to 36500d'],
+    ['LEAGUE_SYNC_ATTEMPT_TIMEOUT', '0s', 'write a duration such as 250ms, 30s, 5m, 2h or 90d, from 1ms to 1d'],
+    ['LEAGUE_SYNC_RUN_TIMEOUT', '30d', 'write a duration'],
+    ['LEAGUE_SYNC_MAX_BODY', '4GB', 'write a size'],
+    ['LEAGUE_SYNC_REMOVAL_LIMIT', '101%', 'write a percentage'],
+    ['LEAGUE_SYNC_RUN_RETENTION', 'forever', 'write a duration'],
+    ['LEAGUE_SYNC_STALE_AFTER', '-1m', 'write a duration'],
+    ['LEAGUE_SYNC_LISTEN', '127.0.0.1:70000', 'write an address'],
+    ['LEAGUE_SYNC_HEARTBEAT_URL', 'ftp://hc.example.com', 'begin it with https:// or http://'],
+    ['LEAGUE_SYNC_HEARTBEAT_URL_FILE', '/nowhere/heartbeat', 'check its path and permissions'],
+    ['LEAGUE_SYNC_PUBLISH', 'data/leagues.db', 'name another path for the copy'],
+    ['LEAGUE_SYNC_LOG_LEVEL', 'loud', 'write trace, debug'],
+    ['LEAGUE_SYNC_LOG_FORMAT', 'xml', 'write json or pretty'],
+  ];
+
+  it.each(WRONG)('have no %s of "%s", and the fix is named: %s', (name, value, fix) => {
+    const [fault, ...others] = faultsOf({ ...REQUIRED, [name]: value });
+    expect(others).toEqual([]);
+    expect(fault).toContain(name.replace(/_FILE$/, ''));
+    expect(fault).toContain(fix);
   });
 
   it.each([

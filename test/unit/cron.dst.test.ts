@@ -90,9 +90,9 @@ const ASKED = [-25 * HOUR, -2 * HOUR, -29 * MINUTE, -1, 0, MINUTE, 31 * MINUTE, 
 const ASKED_AT_ONCE = process.env.TEST_ALL === '1' ? ASKED.length : 2;
 
 it.each(ZONES)(
-  'the scheduler, stale_at and check find in %s what a walk over the clock finds around each change of 2026 and 2027',
+  'the scheduler, stale_at and check find in %s what a walk over the clock finds around each change of 2026',
   (zone) => {
-    const changes = changesOf(zone, 2026, 2028);
+    const changes = changesOf(zone, 2026, 2027);
     const cases = SCHEDULES.flatMap(([days, expressions]) => expressions.map((expression) => ({ days, expression })));
     const wrong: string[] = [];
     let compared = 0;

@@ -71,24 +71,6 @@ describe('the heartbeat', () => {
     await setImmediate();
     expect(kinds()).toEqual(['start']);
   });
-
-  it('does not take a report of the profile for the end of a leagues run', async () => {
-    const { kinds, heartbeat } = createStage();
-    heartbeat.onEvent({ type: 'runStarted', kind: 'leagues' });
-    await setImmediate();
-    heartbeat.onEvent(ended(reportOf('failed', { kind: 'profile' })));
-    heartbeat.onEvent(ended(reportOf('changed')));
-    await setImmediate();
-    expect(kinds()).toEqual(['start', 'success']);
-  });
-
-  it('goes on if a run never reported its end', async () => {
-    const { kinds, run, heartbeat } = createStage();
-    heartbeat.onEvent({ type: 'runStarted', kind: 'leagues' });
-    await setImmediate();
-    await run('changed');
-    expect(kinds()).toEqual(['start', 'start', 'success']);
-  });
 });
 
 describe('a heartbeat that fails', () => {
@@ -136,16 +118,6 @@ describe('a heartbeat that fails', () => {
     await setImmediate();
     expect(kinds()).toEqual(['start', 'fail']);
     expect(told[1]?.runId).not.toBe(told[0]?.runId);
-  });
-
-  it('is tried no further once a newer run begins', async () => {
-    const { kinds, run, answer, heartbeat } = createStage();
-    answer(DOWN);
-    await run('changed');
-    answer('take');
-    heartbeat.onEvent({ type: 'runStarted', kind: 'leagues' });
-    await setImmediate();
-    expect(kinds()).toEqual(['start', 'success', 'start']);
   });
 });
 

@@ -50,6 +50,7 @@ describe('the metrics', () => {
     expect(GAUGES.map((name) => found.value(name))).toEqual(GAUGES.map(() => undefined));
     expect(found.samples.filter(({ name }) => name === 'league_sync_leagues')).toEqual([]);
     expect(found.value('league_sync_not_ready', { reason: 'starting' })).toBe(1);
+    expect(found.value('league_sync_not_ready', { reason: 'stale' })).toBe(0);
     const counted = found.samples.filter(({ name }) => /^league_sync_.*(_total|_count)$/.test(name));
     expect(counted.length).toBeGreaterThan(20);
     expect(counted.filter(({ value }) => value !== 0)).toEqual([]);
@@ -116,6 +117,8 @@ describe('the metrics', () => {
       found.value('league_sync_league_changes_total', { change }),
     );
     expect(changed).toEqual([6, 4, 2, 8]);
+    expect(found.value('league_sync_runs_total', { kind: 'leagues', outcome: 'changed' })).toBe(2);
+    expect(found.value('league_sync_runs_total', { kind: 'profile', outcome: 'changed' })).toBe(0);
   });
 
   it('name no scheduled time of a profile that is never polled', async () => {

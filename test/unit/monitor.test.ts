@@ -85,12 +85,6 @@ describe('the health', () => {
     expect(reasons()).toEqual([]);
   });
 
-  it('counts from when the last good poll was, and not from the start', () => {
-    const { clock, health, reasons } = createStage();
-    health.open(clock.now() - STALE_AFTER, 0);
-    expect(reasons()).toEqual(['stale']);
-  });
-
   it.each<readonly [string, (clock: TestClock) => number]>([
     ['set back meanwhile', (clock) => clock.now()],
     ['ahead before the start', (clock) => clock.now() + 24 * HOUR],
@@ -167,15 +161,6 @@ describe('the health', () => {
     expect(reasons()).toEqual([]);
     health.noteRun(reportOf({ error: new CredentialsError('A fresh token was rejected, too.') }));
     expect(reasons()).toEqual(['credentials-refused']);
-  });
-
-  it('names every reason', async () => {
-    const { clock, health, reasons, refuse, reportOf } = createStage();
-    health.open(clock.now(), 0);
-    await clock.advance(HOUR);
-    refuse('The service refused the login.');
-    health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
-    expect(reasons()).toEqual(['database', 'credentials-refused', 'stale']);
   });
 
   it('is ready though the profile is forbidden, but not if the leagues are', () => {

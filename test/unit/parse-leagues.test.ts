@@ -244,7 +244,10 @@ describe('a league that is sent twice', () => {
 
   it('once with a problem is rejected, both times', async () => {
     const list = await parseElements(among(makeLeague('l1'), makeLeague('l1', { sport: undefined })));
-    expect(list.rejections.map(({ leagueId }) => leagueId)).toEqual(['l1', 'l1']);
+    expect(list.rejections.map(({ leagueId, position }) => [leagueId, position])).toEqual([
+      ['l1', 2],
+      ['l1', 3],
+    ]);
   });
 
   it('and a third time with different content is rejected, once per content', async () => {

@@ -74,53 +74,19 @@ describe('the run queue', () => {
     expect(started).toEqual(['leagues schedule', 'profile schedule']);
   });
 
-  it('never executes two runs at once', async () => {
-    const { queue, started, endRun, most } = createStage();
-    queue.request('profile', 'schedule');
-    await setImmediate();
-    queue.request('leagues', 'schedule');
-    await setImmediate();
-    expect([queue.running(), started]).toEqual(['profile', ['profile schedule']]);
-    await endRun();
-    expect(queue.running()).toBe('leagues');
-    await endRun();
-    expect(started).toEqual(['profile schedule', 'leagues schedule']);
-    expect(most()).toBe(1);
-  });
-
-  it('skips a scheduled run while one of its kind is in progress', async () => {
-    const { queue, started, endRun } = createStage();
-    queue.request('leagues', 'start');
-    await setImmediate();
-    queue.request('leagues', 'schedule');
-    await endRun();
-    await queue.idle();
-    expect(started).toEqual(['leagues start']);
-    queue.request('leagues', 'schedule');
-    await endRun();
-    expect(started).toEqual(['leagues start', 'leagues schedule']);
-  });
-
-  it('warns of a scheduled run that it skips', async () => {
-    const { queue, endRun, lines } = createStage();
+  it('skips a scheduled run while one of its kind is in progress, and warns of it', async () => {
+    const { queue, started, endRun, lines } = createStage();
     queue.request('leagues', 'start');
     await setImmediate();
     expect(queue.request('leagues', 'schedule')).toBe(false);
     expect(wordsOf(lines)).toEqual(['warn leagues: skipped: the previous run is still in progress']);
     expect(lines).toMatchObject([{ kind: 'leagues', trigger: 'schedule' }]);
     await endRun();
-  });
-
-  it('polls once more for a person who asks while a run is in progress', async () => {
-    const { queue, endRun, started } = createStage();
-    queue.request('leagues', 'start');
-    await setImmediate();
-    expect(queue.request('leagues', 'manual')).toBe(true);
-    expect(queue.request('leagues', 'manual')).toBe(true);
-    await endRun();
-    await endRun();
     await queue.idle();
-    expect(started).toEqual(['leagues start', 'leagues manual']);
+    expect(started).toEqual(['leagues start']);
+    queue.request('leagues', 'schedule');
+    await endRun();
+    expect(started).toEqual(['leagues start', 'leagues schedule']);
   });
 
   it('logs once that scheduled runs are postponed, and for each SIGHUP again', async () => {

@@ -79,16 +79,6 @@ describe('scheduled runs', () => {
     await watching;
   });
 
-  it('are calculated again if the clock is set back an hour', async () => {
-    const { clock, seen, stop, watching } = watch();
-    await clock.advance(MINUTE);
-    clock.step(-HOUR);
-    await clock.advance(5 * MINUTE);
-    expect(seen).toEqual(['leagues schedule 11:05:00']);
-    stop();
-    await watching;
-  });
-
   it('are checked every second until the stop', async () => {
     const { clock, looks, stop, watching } = watch();
     await clock.advance(MINUTE);

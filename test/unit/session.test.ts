@@ -147,13 +147,6 @@ describe('a session', () => {
     expect(await stays).toBe('token-1');
   });
 
-  it('returns no expired token, even without renewal', async () => {
-    const { use, clock } = createStage();
-    await use();
-    await clock.advance(HOUR);
-    expect(await use()).toBe('token-2');
-  });
-
   it.each([
     ['six seconds', 6 * SECOND, 900],
     ['an hour', HOUR, 2],
@@ -250,17 +243,6 @@ describe('a session', () => {
     await keeping;
   });
 
-  it('still renews on time after a step back of the wall clock', async () => {
-    const { keep, clock, moments, stop } = createStage();
-    const keeping = keep();
-    await clock.advance(MINUTE);
-    clock.step(-HOUR);
-    await clock.advance(HOUR);
-    expect(moments()).toEqual([0, 55 * MINUTE]);
-    stop();
-    await keeping;
-  });
-
   it('aborts the login in progress on stop, and is settled then', async () => {
     const { session, use, clock, stop } = createStage({ loginTakesMs: HOUR });
     const failed = rejectionOf(use());
@@ -273,13 +255,6 @@ describe('a session', () => {
     stop();
     await settling;
     expect(await failed).toBeInstanceOf(StoppedError);
-  });
-
-  it('is settled without any login, and after a failed one', async () => {
-    const { session, use } = createStage({ fails: outage });
-    await session.settled();
-    await rejectionOf(use());
-    await expect(session.settled()).resolves.toBeUndefined();
   });
 
   it('stops renewing without an error', async () => {

@@ -148,15 +148,6 @@ describe('the log of the runs', () => {
     note(held);
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'info', 'info']);
   });
-
-  it('logs a failure of another kind in full, and never calls it the same', () => {
-    const { lines, note } = createStage();
-    for (let sort = 0; sort < 30; sort += 1) note(reportOf({ error: down(`The service says ${'a'.repeat(sort)}.`) }));
-    note(reportOf({ error: new ContractError('The answer is an HTML page.') }));
-    const words = wordsOf(lines);
-    expect(words.at(-2)).toMatch(/^info leagues: failed: The service says a+\. \(/);
-    expect(words.at(-1)).toBe('warn leagues: failed. The answer is an HTML page.');
-  });
 });
 
 function refused(): CredentialsError {
