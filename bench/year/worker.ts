@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createConnection } from '../../src/service/connection.ts';
-import { openService } from '../../src/service/open-service.ts';
+import { openService } from '../../src/service/service.ts';
 import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';

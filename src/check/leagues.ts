@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { RequestStats } from '../service/client.ts';
-import type { Service } from '../service/open-service.ts';
 import { describeRejection, type LeagueList, parseLeagues } from '../service/parse-leagues.ts';
+import type { Service } from '../service/service.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';

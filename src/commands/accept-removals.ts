@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
-import { countUnidentified } from '../store/queries/issues.ts';
+import { countUnidentified } from '../store/queries/open-problems.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
 import { paragraph } from '../terminal/paragraph.ts';
 import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';

@@ -8,7 +8,7 @@ import {
   findRange,
   readFeed,
 } from '../store/queries/feed.ts';
-import { followFeed } from '../store/queries/follow.ts';
+import { followFeed } from '../store/queries/follow-feed.ts';
 import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';

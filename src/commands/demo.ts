@@ -11,7 +11,7 @@ import { exists } from '../store/copy.ts';
 import { explainErrors } from '../store/database-error.ts';
 import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
 import { type FeedEntry, findRange, readBatch } from '../store/queries/feed.ts';
-import { runQuery } from '../store/queries/sql.ts';
+import { runQuery } from '../store/queries/user-query.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
 import { REAL_SYSTEM } from '../worker/resources.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { describeMirror, labelOf, loadMirror } from '../config/mirror.ts';
 import { EXIT, toRunError } from '../errors.ts';
 import type { Progress } from '../mirror/batch.ts';
-import { fillMirror } from '../mirror/fill.ts';
+import { catchUp } from '../mirror/catch-up.ts';
 import { inspectMirror } from '../mirror/inspect.ts';
 import { createMirrorProcess, describeLeftOut, type MirrorInput } from '../mirror/process.ts';
 import { rebuildMirror } from '../mirror/rebuild.ts';
@@ -58,5 +58,5 @@ export const mirrorProcess: Command<object> = (io) =>
     if (job === 'inspect') return inspectMirror(path, target);
     const onProgress = (progress: Progress): void => void say({ progress });
     if (job === 'rebuild') return rebuildMirror(path, target, onProgress);
-    return fillMirror(path, target, { onProgress, runs: job === 'follow' ? 'recent' : 'all' });
+    return catchUp(path, target, { onProgress, runs: job === 'follow' ? 'recent' : 'all' });
   });

@@ -8,7 +8,7 @@ import type { LockCommand } from '../store/lock.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { systemClock } from '../time/clock.ts';
-import { logNewFindings } from '../worker/findings-log.ts';
+import { logNewFindings } from '../worker/drift-log.ts';
 import { type OpenOptions, openWorker, REAL_SYSTEM } from '../worker/resources.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
 import type { ProcessIO } from './command.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { EXIT } from '../errors.ts';
-import { type QueryResult, type QueryValue, readQuery } from '../store/queries/sql.ts';
+import { type QueryResult, type QueryValue, readQuery } from '../store/queries/user-query.ts';
 import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { formatRecord, formatTable } from '../terminal/table.ts';
 import { widthOf } from '../terminal/text.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { attempt } from '../attempt.ts';
 import type { Problem } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { Settings } from './environment.ts';
 import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
 
@@ -37,5 +37,5 @@ export function sidecarFiles(path: string): readonly string[] {
 /** Makes a path absolute and resolves the symbolic links in its folder if the folder exists. */
 function resolveFolder(path: string): string {
   const absolute = resolve(path);
-  return attempt(() => join(realpathSync(dirname(absolute)), basename(absolute))) ?? absolute;
+  return tryOrUndefined(() => join(realpathSync(dirname(absolute)), basename(absolute))) ?? absolute;
 }

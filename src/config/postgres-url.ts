@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { attempt } from '../attempt.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { closestName, type Environment } from './environment.ts';
 import { findInPasswordFile } from './password-file.ts';
 import { settingsError } from './settings.ts';
@@ -65,7 +65,7 @@ export function readPostgresUrl(text: string, name: string, environment: Environ
     throw settingsError(`${name} names several hosts`, 'write one: the mirror is in one server');
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
     throw settingsError(`${name}: the port is not valid`, 'write a number from 1 to 65535');
-  const user = read('user') ?? attempt(() => userInfo().username);
+  const user = read('user') ?? tryOrUndefined(() => userInfo().username);
   if (user === undefined)
     throw settingsError(`${name} names no user, and the system has no name for this one`, 'write postgresql://user@…');
   const database = read('dbname') ?? user;
@@ -89,7 +89,7 @@ function parseUrl(text: string, name: string): URL {
       'write / as %2F, ? as %3F and # as %23 in the password, and @ as %40 elsewhere',
     );
   if (url.href.includes('#')) throw settingsError(`${name} has a # that is not encoded`, 'write it as %23');
-  if (attempt(() => decodeURIComponent(url.href)) !== undefined) return url;
+  if (tryOrUndefined(() => decodeURIComponent(url.href)) !== undefined) return url;
   throw settingsError(`${name} has a % that encodes nothing`, 'write it as %25');
 }
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
-import { attempt } from '../attempt.ts';
 import type { Problem } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { Environment } from './environment.ts';
 import { isLoopback, normalizeHost } from './host.ts';
 import { settingsError } from './settings.ts';
@@ -97,6 +97,6 @@ function parseNetwork(entry: string): ((target: URL) => boolean) | undefined {
 function parseProxy(text: string): URL | undefined {
   const url = URL.parse(/^[^\s/@:]+:\d+$/.test(text) ? `http://${text}` : text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
-  if (attempt(() => decodeURIComponent(url.username + url.password)) === undefined) return undefined;
+  if (tryOrUndefined(() => decodeURIComponent(url.username + url.password)) === undefined) return undefined;
   return url.pathname === '/' && url.search === '' && url.hash === '' ? url : undefined;
 }

@@ -1,13 +1,13 @@
-import { attempt } from '../attempt.ts';
 import type { Problem } from '../errors.ts';
 import { parseSchedule, type Schedule } from '../time/cron.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { readSetting, settingsError, type Values } from './settings.ts';
 
 export function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE'): Schedule {
   const expression = readSetting(values, name);
   try {
     // An invalid time zone counts as UTC here: it is reported separately and must not hide an invalid expression.
-    return parseSchedule(expression, attempt(() => readSetting(values, 'LEAGUE_SYNC_TIMEZONE')) ?? 'UTC');
+    return parseSchedule(expression, tryOrUndefined(() => readSetting(values, 'LEAGUE_SYNC_TIMEZONE')) ?? 'UTC');
   } catch (error) {
     const why = error instanceof Error ? error.message : 'it is not a cron expression';
     const fix = 'write 5 fields such as */5 * * * *, or 6 with seconds first';

@@ -1,6 +1,6 @@
-import { attempt } from '../attempt.ts';
 import { formatProblem, type Problem, SettingsError } from '../errors.ts';
 import { parseDuration, parseSize, writeDuration } from '../time/duration.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { isLoopback, parseHost } from './host.ts';
 
 export const PREFIX = 'LEAGUE_SYNC_';
@@ -50,7 +50,7 @@ const percentage = parsed((text) => {
 }, 'write a percentage from 0% to 100%');
 
 const timezone = parsed(
-  (text) => attempt(() => Intl.DateTimeFormat('en', { timeZone: text })) && text,
+  (text) => tryOrUndefined(() => Intl.DateTimeFormat('en', { timeZone: text })) && text,
   'write an IANA name such as UTC or Europe/Berlin',
 );
 

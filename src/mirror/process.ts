@@ -2,7 +2,7 @@ import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { KilledError, RunError } from '../errors.ts';
 import { type Program, runChild } from '../outputs/child-process.ts';
 import type { Progress } from './batch.ts';
-import type { Filled } from './fill.ts';
+import type { Filled } from './catch-up.ts';
 import type { Inspection } from './inspect.ts';
 
 /**

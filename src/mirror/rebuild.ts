@@ -1,9 +1,9 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RefusedError } from '../errors.ts';
 import { type Progress, transferBatch } from './batch.ts';
+import { catchUp, createOpener, type Filled, readOrigin, repeatToEnd, withLeftOut } from './catch-up.ts';
 import { connect, type Transaction } from './connect.ts';
 import { quoted } from './error.ts';
-import { createOpener, type Filled, fillMirror, readOrigin, repeatToEnd, withLeftOut } from './fill.ts';
 import { copyGrants, OWN_SCHEMA } from './grants.ts';
 import type { RunsToCompare } from './reconcile.ts';
 import { findOwnMirror, type MirrorOrigin, prepareRelations } from './schema.ts';
@@ -26,7 +26,7 @@ export async function rebuildMirror(
   using session = await connect(target);
   const { transaction } = session;
   if (!(await transaction((tx) => findOwnMirror(tx, target, origin))))
-    return await fillMirror(path, target, { onProgress });
+    return await catchUp(path, target, { onProgress });
   const rebuilt = await transaction(async (tx) => {
     await assertOnlyRebuild(tx, target);
     await assertNoRowSecurity(tx);

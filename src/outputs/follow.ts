@@ -1,9 +1,9 @@
 import { KilledError, RefusedError, type RunError, toRunError } from '../errors.ts';
 import type { WorkerEvent } from '../events.ts';
+import { createVoice } from '../failure-streak.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
-import { createVoice } from '../streak.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';

@@ -3,11 +3,11 @@ import { ContractError, CredentialsError, RetryAfterError, type RunError, Status
 import { isSuccess, isTransient, readObject } from '../http/response.ts';
 import { isDeeperThan, type JsonObject, type JsonValue } from '../league/json.ts';
 import type { Secrets } from '../redact.ts';
-import type { Resource } from './backoff.ts';
 import type { ServiceConnection } from './connection.ts';
 import { describeUnexpected, readFailureDetails, readMessage } from './failure.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Session } from './session.ts';
+import type { Resource } from './session-backoff.ts';
 import type { Token } from './token.ts';
 
 /** `ETag` and `Last-Modified` of a response, for conditional requests. */

@@ -1,7 +1,7 @@
 import { RetryAfterError, RunError, TransportError } from '../errors.ts';
-import { exponentialDelayMs } from '../time/backoff.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
+import { exponentialDelayMs } from '../time/exponential-delay.ts';
 import type { ServiceConnection } from './connection.ts';
 
 export type Deadline = {

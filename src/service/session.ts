@@ -4,9 +4,9 @@ import { RunError } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
 import type { Clock } from '../time/clock.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';
-import { createBackoff, createSessionBackoff, type Resource, type SessionFailure } from './backoff.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { startDeadline } from './retry.ts';
+import { createBackoff, createSessionBackoff, type Resource, type SessionFailure } from './session-backoff.ts';
 import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token.ts';
 
 export type SessionOptions = {

@@ -1,5 +1,5 @@
-import { exponentialDelayMs } from '../time/backoff.ts';
 import type { Clock } from '../time/clock.ts';
+import { exponentialDelayMs } from '../time/exponential-delay.ts';
 
 /** Kept in memory only. */
 export type Token = {

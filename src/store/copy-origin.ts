@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
-import { attempt } from '../attempt.ts';
 import { sidecarFiles } from '../config/paths.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { withOwnReader, withReader } from './connection.ts';
 import { explainErrors } from './database-error.ts';
 import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
@@ -20,7 +20,7 @@ export function compareCopy(target: string, path: string): CopyState {
   // Copies are not in WAL mode, and opening a database in WAL mode would create files beside it.
   if (header?.applicationId !== APPLICATION_ID || header.isWal || sidecarFiles(target).some((file) => existsSync(file)))
     return 'foreign';
-  const copied = attempt(() => withReader(target, (db) => db.prepare<[], object>(STATE).get()));
+  const copied = tryOrUndefined(() => withReader(target, (db) => db.prepare<[], object>(STATE).get()));
   if (copied === undefined) return 'foreign';
   return withOwnReader(path, (db) => db.prepare<[object], CopyState>(COMPARE).pluck().get(copied)) ?? 'foreign';
 }

@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
-import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /** The first entry whose pattern matches the error code applies. */
 const KNOWN_ERRORS: readonly (readonly [code: RegExp, what: string, fix: string])[] = [
@@ -61,7 +61,7 @@ export function toDatabaseError(error: unknown, path: string, thing: Thing = 'da
     return new DatabaseError(`The ${thing} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error, fix });
   }
   // In a container the user may have no name.
-  const user = attempt(() => userInfo().username);
+  const user = tryOrUndefined(() => userInfo().username);
   const fix = user === undefined ? advice : advice?.replace('this user', `the user ${user}`);
   const busy = /^SQLITE_(BUSY|LOCKED)/.test(code);
   return new DatabaseError(`The ${thing} ${path} ${what} (${code}).`, { cause: error, fix, busy, condition: what });

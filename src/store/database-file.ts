@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { explainErrors } from './database-error.ts';
 
 /** `LGSY` in ASCII; marks our databases in the SQLite header. */
@@ -104,7 +104,7 @@ export function assertOneName(path: string): void {
 }
 
 function isMountPoint(path: string): boolean {
-  const mounts = attempt(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '';
+  const mounts = tryOrUndefined(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '';
   // The fifth field is the place, in which spaces and the like are written as three octal digits.
   const places = mounts.split('\n').map((line) => line.split(' ')[4] ?? '');
   const decode = (_: string, code: string): string => String.fromCharCode(Number.parseInt(code, 8));

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { attempt } from '../attempt.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { explainErrors } from './database-error.ts';
 
 /** Network file systems by their magic number on Linux. FUSE is included, since it is often remote. */
@@ -24,7 +24,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 export function networkProblem(path: string, folder: string) {
   if (platform() !== 'linux') return undefined;
   // Opening the database will report any problem with the folder.
-  const network = attempt(() => NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0));
+  const network = tryOrUndefined(() => NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0));
   if (network === undefined) return undefined;
   const message = `${path} lies on a network file system (${network}), where SQLite is not reliable`;
   const fix = 'put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it for other machines';

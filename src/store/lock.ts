@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import Database from 'better-sqlite3';
-import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { assertRegularFile, inodeOf, locateFile } from './database-file.ts';
 
@@ -98,7 +98,7 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
 /** Deletes the file before unlocking it, so that a worker that has already opened it notices the deletion. */
 function release(file: string, { inode, db }: HeldLock): void {
   // A leftover file is harmless: the lock is the open transaction.
-  attempt(() => inode === inodeOf(file) && rmSync(file, { force: true }));
+  tryOrUndefined(() => inode === inodeOf(file) && rmSync(file, { force: true }));
   db.close();
 }
 

@@ -1,16 +1,16 @@
 import { chmodSync, copyFileSync, existsSync, fstatSync, readlinkSync, rmSync, truncateSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { attempt } from '../attempt.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /** Writes the WAL to a file that was moved. Returns where that file is now; undefined if the WAL stays. */
 export function writeBack(db: Database.Database, fd: number): string | undefined {
-  if (attempt(() => db.pragma('wal_checkpoint(TRUNCATE)', { simple: true })) !== 0) return undefined;
+  if (tryOrUndefined(() => db.pragma('wal_checkpoint(TRUNCATE)', { simple: true })) !== 0) return undefined;
   return placeOf(fd);
 }
 
 /** Where an open file is that was moved. */
 export function placeOf(fd: number): string {
-  return attempt(() => readlinkSync(`/proc/self/fd/${fd}`)) ?? 'that file, under its new name';
+  return tryOrUndefined(() => readlinkSync(`/proc/self/fd/${fd}`)) ?? 'that file, under its new name';
 }
 
 /**
@@ -19,12 +19,12 @@ export function placeOf(fd: number): string {
  */
 export function copyRemoved(db: Database.Database, fd: number): string | undefined {
   const copy = freeName(`${db.name}.saved`);
-  const isMade = attempt(() => {
+  const isMade = tryOrUndefined(() => {
     db.prepare('VACUUM INTO ?').run(copy);
     chmodSync(copy, fstatSync(fd).mode & 0o777);
     return true;
   });
-  if (isMade) attempt(() => db.pragma('wal_checkpoint(TRUNCATE)'));
+  if (isMade) tryOrUndefined(() => db.pragma('wal_checkpoint(TRUNCATE)'));
   else rmSync(copy, { force: true });
   return isMade === true ? copy : undefined;
 }
@@ -36,13 +36,13 @@ export function copyRemoved(db: Database.Database, fd: number): string | undefin
  */
 export function closeSettingWalAside(db: Database.Database): string | undefined {
   const [wal, kept] = [`${db.name}-wal`, freeName(`${db.name}.saved-wal`)];
-  const isKept = attempt(() => {
+  const isKept = tryOrUndefined(() => {
     copyFileSync(wal, kept);
     return true;
   });
   if (isKept === undefined) return undefined;
   truncateSync(wal);
-  attempt(() => db.close());
+  tryOrUndefined(() => db.close());
   for (const suffix of ['-wal', '-shm']) rmSync(db.name + suffix, { force: true });
   return kept;
 }

@@ -1,8 +1,8 @@
 import { accessSync, closeSync, constants, fchmodSync, fchownSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { attempt } from '../attempt.ts';
 import { codeOf } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 const WAL_LIMIT_BYTES = 16 * 2 ** 20;
 const CLOSE_ATTEMPTS = 40;
@@ -46,7 +46,7 @@ function createWalFiles(path: string): void {
       throw error;
     }
     // Adds the permissions that the umask removed. Only root may change the owner; else the files belong to this user.
-    attempt(() => {
+    tryOrUndefined(() => {
       fchmodSync(fd, mode & PERMISSIONS);
       fchownSync(fd, uid, gid);
     });
@@ -63,7 +63,7 @@ function padEmptyWal(db: Database.Database): void {
   // Keeps other writers out, since the padding would overwrite frames that were written just before it.
   db.exec('BEGIN IMMEDIATE');
   // If the disk is full, the next write reports it.
-  attempt(() => statSync(wal).size === 0 && writeFileSync(wal, Buffer.alloc(64), { flag: 'r+' }));
+  tryOrUndefined(() => statSync(wal).size === 0 && writeFileSync(wal, Buffer.alloc(64), { flag: 'r+' }));
   db.exec('ROLLBACK');
 }
 
@@ -96,9 +96,9 @@ export function closeKeepingReadable(db: Database.Database): void {
   if (!db.open) return;
   db.pragma('busy_timeout = 0');
   // Without the read-only connection, closing `db` may delete -wal and -shm.
-  const last = attempt(() => (isWal(db) ? new Database(db.name, { readonly: true, timeout: 0 }) : undefined));
+  const last = tryOrUndefined(() => (isWal(db) ? new Database(db.name, { readonly: true, timeout: 0 }) : undefined));
   // SQLite counts this connection as open only after the connection's first read.
-  attempt(() => last?.pragma('application_id'));
+  tryOrUndefined(() => last?.pragma('application_id'));
   db.close();
   last?.close();
 }
@@ -107,5 +107,5 @@ const isWal = (db: Database.Database): boolean => tryPragma(db, 'journal_mode') 
 
 /** The value of the PRAGMA; undefined if the file cannot be read or is locked. */
 function tryPragma(db: Database.Database, pragma: string): unknown {
-  return attempt(() => db.pragma(pragma, { simple: true }));
+  return tryOrUndefined(() => db.pragma(pragma, { simple: true }));
 }

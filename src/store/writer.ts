@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
-import { attempt } from '../attempt.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { RetryWhileBusy } from './busy.ts';
 import { explainErrors } from './database-error.ts';
-import type { FileGuard } from './file-guard.ts';
 import type { Lock } from './lock.ts';
+import type { FileGuard } from './lost-file.ts';
 
 type WriterOptions = {
   readonly lock: Pick<Lock, 'renew'>;
@@ -96,7 +96,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
         return result;
       } finally {
         // A failure to free memory must not hide the result of the transaction, which has ended.
-        attempt(() => client.pragma('shrink_memory'));
+        tryOrUndefined(() => client.pragma('shrink_memory'));
       }
     },
     /** Call this if `end`, which writes the end of a run, has failed. The next successful transaction runs it first. */

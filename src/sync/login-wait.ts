@@ -1,8 +1,8 @@
 import { RunError } from '../errors.ts';
-import { LASTING_FAILURE } from '../service/backoff.ts';
+import { LASTING_FAILURE } from '../service/session-backoff.ts';
 import type { LastingFailure } from '../store/tables/logins.ts';
-import { exponentialDelayMs } from '../time/backoff.ts';
 import { formatTimestamp } from '../time/clock.ts';
+import { exponentialDelayMs } from '../time/exponential-delay.ts';
 
 /**
  * The error for a login that must wait because of earlier ones, the newest first; undefined if it may be sent. Nothing

@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { attempt } from '../attempt.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /** The clock is injected, so that tests can control time. All values are milliseconds. */
 export type Clock = {
@@ -21,7 +21,7 @@ const ROUNDING_MS = 2_000;
 
 /** `performance.now()` stops while the machine is suspended. The uptime, if readable, includes that time. */
 export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
-  const sinceBoot = (): number => (attempt(readUptimeMs) ?? Number.NaN) - performance.now();
+  const sinceBoot = (): number => (tryOrUndefined(readUptimeMs) ?? Number.NaN) - performance.now();
   const begun = sinceBoot();
   let suspendedMs = 0;
   return () => {

@@ -1,12 +1,12 @@
 import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { RunError, SettingsError, StoppedError, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
+import { createVoice } from '../failure-streak.ts';
 import { type SendRequest, sendRequest } from '../http/request.ts';
 import { createRetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookRow } from '../store/tables/webhook.ts';
-import { createVoice } from '../streak.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';

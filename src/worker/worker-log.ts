@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
 import type { RunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
+import { createStreak } from '../failure-streak.ts';
 import type { Log } from '../log.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
 import type { CloseResult } from '../store/store.ts';
-import { createStreak } from '../streak.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import { type Clock, formatSecond, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { logNewFindings } from './findings-log.ts';
+import { logNewFindings } from './drift-log.ts';
 
 export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) => string): Listener {
   const logLogin = createLoginLog(log, clock);

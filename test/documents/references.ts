@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { createProgram, type Execute } from '../../src/command-line/options.ts';
 import { faults } from '../../src/simulator/faults.ts';
-import { runQuery } from '../../src/store/queries/sql.ts';
+import { runQuery } from '../../src/store/queries/user-query.ts';
 import { splitLine } from './shell-words.ts';
 
 /** The context of a lookup. `database` has the newest schema; statements are tried on it. */

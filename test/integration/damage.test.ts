@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DatabaseError, UsageError } from '../../src/errors.ts';
 import { readOverview } from '../../src/store/queries/overview.ts';
-import { runQuery } from '../../src/store/queries/sql.ts';
+import { runQuery } from '../../src/store/queries/user-query.ts';
 import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';

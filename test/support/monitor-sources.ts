@@ -1,6 +1,6 @@
 import { CredentialsError, type DatabaseError } from '../../src/errors.ts';
 import { createMonitor, type MonitorSources } from '../../src/observe/monitor.ts';
-import type { Resource } from '../../src/service/backoff.ts';
+import type { Resource } from '../../src/service/session-backoff.ts';
 import type { Attention, Freshness, OutputStatus } from '../../src/store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../../src/time/clock.ts';
 import { parseSchedule } from '../../src/time/cron.ts';

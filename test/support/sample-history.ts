@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { StoppedError } from '../../src/errors.ts';
 import { createConnection } from '../../src/service/connection.ts';
-import { openService } from '../../src/service/open-service.ts';
+import { openService } from '../../src/service/service.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunDeps } from '../../src/sync/run.ts';

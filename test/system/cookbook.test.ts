@@ -1,6 +1,6 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/sql.ts';
+import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/user-query.ts';
 import { formatTable } from '../../src/terminal/table.ts';
 import { askSqlite3, execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';

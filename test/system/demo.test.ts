@@ -32,7 +32,7 @@ describe('demo', () => {
     expect(stdout).toContain(join(cwd, 'demo-data', 'leagues.db'));
     expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
     const database = join(cwd, 'demo-data', 'leagues.db');
-    const status = await runCommand(['status', '--database', database], { cwd });
+    const status = await runProgram(['status', '--database', database], { cwd });
     expect(status.stdout).toContain('until you start one with league-sync demo\n');
     expect(readRows(database, "SELECT count(*) AS n FROM league_changes WHERE kind = 'added' AND run_id = 1")).toEqual([
       { n: 124 },

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import { toRunError } from '../../errors.ts';
-import type { SessionFailure } from '../../service/backoff.ts';
+import type { SessionFailure } from '../../service/session-backoff.ts';
 import { readDays, readViews } from '../../store/queries/changed-polls.ts';
 import { createFreshTime } from '../../store/queries/fresh-time.ts';
-import { readIssues } from '../../store/queries/issues.ts';
 import type { createFacetCounter, Facet, Facets } from '../../store/queries/leagues.ts';
+import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
 import type { Read, State } from '../monitor.ts';
 import { outputCondition } from '../verdict.ts';
@@ -12,7 +12,7 @@ import { renderChangedPolls } from './changes.ts';
 import { renderFreshDays } from './fresh-strip.ts';
 import { bdi, count, countOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
-import { renderNotices, renderVerdict } from './verdict.ts';
+import { renderNotices, renderVerdict } from './verdict-card.ts';
 import { firstDayShown, renderYear } from './year.ts';
 
 /** About as high as the two cards beside them. */

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { DatabaseError } from '../../errors.ts';
 import { KINDS, type Kind, readChanges, readChangesPage, readPollPage } from '../../store/queries/changed-polls.ts';
-import { countHeld } from '../../store/queries/issues.ts';
 import { createFacetCounter, listLeagues, readLeague, SORTS } from '../../store/queries/leagues.ts';
+import { countHeld } from '../../store/queries/open-problems.ts';
 import type { Monitor, State } from '../monitor.ts';
 import { type Handler, type Request, type Routes, textResponse } from '../server.ts';
 import { CHANGES_A_PAGE, renderChanges, renderPollPage } from './changes.ts';

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { and, eq, ne, notInArray, or } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { attempt } from '../../attempt.ts';
+import { tryOrUndefined } from '../../try-or-undefined.ts';
 import { withSecondWriter } from '../connection.ts';
 import { readLockStatus } from '../lock.ts';
 import { outputs } from '../schema.ts';
@@ -76,5 +76,5 @@ export function recordMirror(path: string, label: string, change: (rows: OutputR
     change(rows);
   };
   // It may be another user's file, or a locked one: the mirror is what the command is for.
-  attempt(() => withSecondWriter(path, (client) => client.transaction(record).immediate(client)));
+  tryOrUndefined(() => withSecondWriter(path, (client) => client.transaction(record).immediate(client)));
 }

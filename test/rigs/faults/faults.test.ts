@@ -23,7 +23,7 @@ const legs: VisitResult[] = [];
 let otherHost: Port;
 
 async function withWorker(own: Folder, check: (setting: Setting) => Promise<void>): Promise<void> {
-  const clock = createSwiftClock(() => service.waited());
+  const clock = createSwiftClock(() => service.waited(), PLENTY_MS);
   await using service = await startSweepService(LISTS, clock.now);
   const attemptTimeoutMs = () => (service.hangs() ? LITTLE_MS : PLENTY_MS);
   const limits = { attemptTimeoutMs, maxBodyBytes: MAX_BODY_BYTES, runTimeoutMs: PLENTY_MS };

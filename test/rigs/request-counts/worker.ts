@@ -4,7 +4,7 @@ import { StoppedError } from '../../../src/errors.ts';
 import { remainingMs } from '../../../src/http/retry-after.ts';
 import { createConnection } from '../../../src/service/connection.ts';
 import type { LoginRecord } from '../../../src/service/login.ts';
-import { openService } from '../../../src/service/open-service.ts';
+import { openService } from '../../../src/service/service.ts';
 import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import type { RunDeps } from '../../../src/sync/run.ts';

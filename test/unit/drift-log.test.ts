@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rejection } from '../../src/service/parse-leagues.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { logNewFindings } from '../../src/worker/findings-log.ts';
+import { logNewFindings } from '../../src/worker/drift-log.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
-import type { Issues, RejectionGroup } from '../../store/queries/issues.ts';
+import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import type { State } from '../monitor.ts';

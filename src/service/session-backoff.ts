@@ -1,6 +1,6 @@
 import { RunError } from '../errors.ts';
-import { exponentialDelayMs } from '../time/backoff.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
+import { exponentialDelayMs } from '../time/exponential-delay.ts';
 
 /** Exponential backoff after failures in a row. A `random` below 1 shortens a wait, by half at most (jitter). */
 export function createBackoff(

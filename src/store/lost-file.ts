@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { attempt } from '../attempt.ts';
 import { DatabaseError } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { toDatabaseError } from './database-error.ts';
 import { inodeOf } from './database-file.ts';
 import { copyRemoved, placeOf, writeBack } from './rescue.ts';
@@ -73,8 +73,8 @@ export function createFileGuard(client: Database.Database) {
     /** Whether what another process may have written to the file since `noteWrite` fits the WAL. */
     fitsWal: (): boolean =>
       readContent(fd).stamp === known.stamp ||
-      attempt(() => client.pragma('quick_check(1)', { simple: true })) === 'ok',
-    isOurWal: (): boolean => attempt(() => isSame('-wal')) ?? false,
+      tryOrUndefined(() => client.pragma('quick_check(1)', { simple: true })) === 'ok',
+    isOurWal: (): boolean => tryOrUndefined(() => isSame('-wal')) ?? false,
     countNames: (): number => fstatSync(fd).nlink,
     /** Where everything is that a moved or removed file held; undefined if it could not be saved. */
     savedIn: (): string | undefined => savedIn,

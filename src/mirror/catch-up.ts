@@ -15,7 +15,7 @@ type OnProgress = (progress: Progress) => void;
 export type Filled = Progress & { readonly leftOut: readonly string[] };
 
 /** Brings the mirror to the end of the database at `path`. Rejects with a RunError. */
-export async function fillMirror(
+export async function catchUp(
   path: string,
   target: MirrorTarget,
   { onProgress, runs = 'all' }: { readonly onProgress: OnProgress; readonly runs?: RunsToCompare },
