@@ -22,7 +22,7 @@ export function startDeadline(clock: Clock, ms: number, stop: AbortSignal): Dead
   return {
     at: clock.monotonic() + ms,
     signal: AbortSignal.any([stop, timeout.signal]),
-    [Symbol.dispose]: () => ended.abort(),
+    [Symbol.dispose]: () => ended.abort('disposed'),
   };
 }
 

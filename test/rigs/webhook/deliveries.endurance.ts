@@ -3,7 +3,7 @@ import { unlessAll } from '../../support/extent.ts';
 import { killDeliveries } from './kill.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
-const KILLS = unlessAll(100, 200);
+const KILLS = unlessAll(60, 200);
 
 describe(`deliveries to a receiver that fails one time in three (TEST_SEED=${SEED})`, () => {
   it(`arrive whole and in order although the worker is killed ${KILLS} times`, async () => {
