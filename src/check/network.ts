@@ -100,7 +100,7 @@ export async function checkListen(listen: ListenAddress | 'off', isRunning: bool
   if (isRunning && (await checkLive(listen, PROBE_TIMEOUT_MS)) === undefined)
     return ok('listen', `the worker answers at ${address}`);
   try {
-    await using _door = await startServer(listen, async () => textResponse(''));
+    await using _server = await startServer(listen, async () => textResponse(''));
     return ok('listen', listen.port === 0 ? `any free port of ${listen.host}` : `${address} is free`);
   } catch (error) {
     return failure('listen', error, 'name another address, or off');

@@ -178,13 +178,13 @@ function addWebhookCommands(program: Program, execute: Execute): void {
     .action(() => execute(async () => (await load()).testWebhook, {}, 'oneShot'));
   webhook
     .command('replay')
-    .description('have all changes from a point on sent again, as new messages; the worker sends them')
+    .description('queue all changes after a point for sending again, as new messages; the worker sends them')
     .addOption(sinceOption().makeOptionMandatory())
     .addOption(databaseOption())
     .action((options) => execute(async () => (await load()).replayWebhook, options, 'readOnly'));
   webhook
     .command('skip')
-    .description('give up all that is pending; later changes are sent as usual')
+    .description('discard what is pending; later changes are sent as usual')
     .addOption(databaseOption())
     .action((options) => execute(async () => (await load()).skipWebhook, options, 'readOnly'));
 }

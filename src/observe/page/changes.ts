@@ -92,7 +92,7 @@ export function renderSign(kind: Kind): Html {
 
 export function renderFields({ kind, fields }: RecentChange, maxFields: number): Html | '' {
   const shown = significantFields(fields);
-  // A league that left or came back always has another time of its last update, and often nothing else.
+  // A removed or restored league always differs in `last_update_datetime`, often in nothing else.
   const isNews = kind === 'changed' || shown.some(({ field }) => field !== 'last_update_datetime');
   if (shown.length === 0 || !isNews) return '';
   const rest = shown.length - maxFields;

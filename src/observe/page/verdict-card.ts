@@ -44,7 +44,7 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 function renderAttention({ verdict, attention: found, now }: State): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
-  // That the data is stale, and since when, stands in the headline and below; what matters more is why polls fail.
+  // The headline already says stale and since when, so this says why polls fail.
   const isSaid = state === 'loading' || found.some(({ what }) => what === 'failing');
   const rows = found
     .filter(({ what }) => what !== 'stale' || !isSaid)
