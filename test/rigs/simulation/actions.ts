@@ -24,6 +24,8 @@ export function createActions(stage: Stage, lives: Lives) {
   const person = createPerson(stage, lives);
   const other = createOtherProgram(stage, lives);
   let nextId = 1;
+  /** Leagues that left the list, and may come back. */
+  const left: Record<string, unknown>[] = [];
   const add = () => makeLeague(`l${nextId++}`);
   world.setLeagues(Array.from({ length: FIRST_LEAGUES }, add));
 
@@ -31,9 +33,10 @@ export function createActions(stage: Stage, lives: Lives) {
     const list = [...world.leagues()];
     for (let count = random.int(1, 6); count > 0; count -= 1) {
       const at = random.int(0, list.length + 1);
-      const kind = random.pick(['add', 'change', 'remove']);
-      if (kind === 'add' || list[at] === undefined) list.splice(at, 0, add());
-      else if (kind === 'remove') list.splice(at, 1);
+      const kind = random.pick(['add', 'change', 'remove', 'return']);
+      if (kind === 'return') list.splice(at, 0, left.pop() ?? add());
+      else if (kind === 'add' || list[at] === undefined) list.splice(at, 0, add());
+      else if (kind === 'remove') left.push(...list.splice(at, 1));
       else list[at] = { ...list[at], priority: random.int(1, 9), league_name: `League ${random.int(1, 99)}` };
     }
     world.setLeagues(list);
@@ -54,6 +57,7 @@ export function createActions(stage: Stage, lives: Lives) {
     const ms = random.pick(CLOCK_STEPS_MS);
     stage.time.step(ms);
     judge.markStep();
+    judge.endLife();
     note(`the clock steps by ${ms / 1_000} s`);
   };
   const weighted: readonly (readonly [number, () => unknown])[] = [
@@ -110,7 +114,10 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
     askForPoll: async (): Promise<void> => {
       if (!isThere()) return;
       say('poll');
-      await during(requestPoll(lives.path(), options()));
+      const request = await during(requestPoll(lives.path(), options()));
+      if (request !== undefined && lives.isRunning()) judge.await('a poll that was asked for');
+      // A request that a worker sees only after 30 s is too old.
+      await during(clock.sleep(3_000));
     },
     acceptRemovals: async (): Promise<void> => {
       if (!isThere()) return;

@@ -11,9 +11,13 @@ export function createJudge(
   { elapsed, note }: { elapsed: () => number; note: (text: string) => unknown },
 ) {
   let failure: string | undefined;
+  /** Whether the worker said at its stop that the end of a run could not be written. */
+  let isEndUnsaved = false;
   let path = '';
   let live = new Set<string>();
   const told: Told[] = [];
+  /** When polls ended that nobody had asked for, in elapsed ms. */
+  const ends: number[] = [];
   const accepted = new Set<string>();
   /** When a person did something, or the clock stepped, in elapsed ms. */
   const persons: number[] = [];
@@ -21,6 +25,11 @@ export function createJudge(
   let judgedRequests = 0;
   const deliveries = createDeliveryJudge((text) => fail(text));
   let judgedDeliveries = 0;
+  let judgedTries = 0;
+  /** When the log said something of a poll last. */
+  let lastLineAt = 0;
+  /** What somebody waits for, and until when (elapsed ms); nobody does once the life of the worker has ended. */
+  const awaited = new Map<'a poll at its slot' | 'a poll that was asked for', number>();
 
   const fail = (text: string): void => {
     failure ??= text;
@@ -33,9 +42,12 @@ export function createJudge(
       rows('SELECT league_id FROM leagues WHERE removed_at IS NULL', at).map(({ league_id }) => String(league_id)),
     );
 
-  const judgeRun = ({ kind, outcome, run_id }: Row): void => {
+  const judgeRun = ({ kind, outcome, run_id, trigger }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
-    note(`run ${run_id} ${outcome}`);
+    note(`run ${run_id} ${outcome} (${trigger})`);
+    if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
+    if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000)
+      fail('four polls that nobody asked for in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
     const now = new Set<string>(JSON.parse(String(found.live)));
@@ -54,6 +66,9 @@ export function createJudge(
     for (const id of now)
       if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
     live = now;
+    const held: readonly string[] = JSON.parse(String(found.held));
+    const back = held.filter((id) => ids?.includes(id));
+    if (back.length > 0) fail(`run ${run_id}: listed, but still held: ${back}`);
   };
   const judgeRequests = (): void => {
     for (; judgedRequests < world.requests.length; judgedRequests += 1) {
@@ -68,17 +83,42 @@ export function createJudge(
       if (open !== undefined) fail(`two requests of ${request.endpoint} at once`);
       const pause = before.findLast(({ pauseUntil = 0 }) => pauseUntil > request.at);
       const isKnown = pause !== undefined && (pause.life === request.life || !steps.some((at) => at >= pause.at));
+      if (request.isLate) fail(`a request of ${request.endpoint} with a token that had expired`);
       if (isKnown && (pause.endedAt ?? 0) < request.at)
         fail(`sent ${(pause.pauseUntil ?? 0) - request.at} ms before the end of a Retry-After`);
       const refused = before.findLast(({ endpoint }) => endpoint === 'login');
       if (request.endpoint !== 'login' || refused?.status !== 401 || refused.life !== request.life) continue;
       if (persons.some((at) => at >= refused.at)) continue;
-      if (request.at - refused.at < 59_000) fail(`a login ${request.at - refused.at} ms after it was refused`);
+      const waitedMs = request.at - refused.at;
+      if (waitedMs < 59_000) fail(`a login ${waitedMs} ms after it was refused`);
+      const earlier = before.filter(({ endpoint, life }) => endpoint === 'login' && life === refused.life).at(-2);
+      const isFirst = earlier?.status === 200 && pause === undefined;
+      if (isFirst && waitedMs > LONGEST_FIRST_WAIT_MS)
+        fail(`the first login after a refusal came ${waitedMs} ms later`);
     }
+  };
+  const judgeTries = (): void => {
+    for (; judgedTries < world.tries.length; judgedTries += 1) {
+      const one = world.tries[judgedTries];
+      const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
+      const waitedMs = (one?.at ?? 0) - (earlier[0]?.at ?? 0);
+      if (earlier.length === 1 && earlier[0]?.life === one?.life && waitedMs > LONGEST_FIRST_WAIT_MS)
+        fail(`a message was tried for the second time after ${waitedMs} ms`);
+    }
+  };
+  const judgeAwaited = (): void => {
+    for (const [what, until] of awaited) if (elapsed() > until) fail(`${what} did not come`);
   };
   return {
     fail,
     lastSeq,
+    /** From now on, the worker has a few minutes for this. */
+    await: (what: 'a poll at its slot' | 'a poll that was asked for'): void => {
+      const isThere = what === 'a poll at its slot' && lastLineAt === elapsed();
+      if (!isThere && !awaited.has(what)) awaited.set(what, elapsed() + LONGEST_FIRST_WAIT_MS);
+    },
+    /** The worker was stopped or killed. */
+    endLife: (): void => awaited.clear(),
     beginLife: (at: string): void => {
       path = at;
       live = readLive();
@@ -98,16 +138,24 @@ export function createJudge(
     /** Reads a line of the worker's log. */
     read: (line: Row, text: string): void => {
       for (const secret of world.secrets) if (text.includes(secret)) fail(`the log has a secret: ${line.msg}`);
+      if (line.kind === 'leagues' && line.trigger !== undefined) {
+        lastLineAt = elapsed();
+        awaited.delete('a poll at its slot');
+      }
+      if (line.kind === 'leagues' && line.trigger === 'manual') awaited.delete('a poll that was asked for');
+      if (String(line.msg).includes('end of the last run could not be written')) isEndUnsaved = true;
       if (line.outcome !== undefined && line.duration_ms !== undefined) judgeRun(line);
     },
     throwIfFailed: (): void => {
       judgeRequests();
+      judgeTries();
+      judgeAwaited();
       for (; judgedDeliveries < world.delivered.length; judgedDeliveries += 1)
         deliveries.judge(world.delivered[judgedDeliveries]);
       if (failure !== undefined) throw new Error(failure);
     },
-    /** Looks at the whole database, as after a kill. */
-    look: (at: string): void => {
+    /** Looks at the whole database, after a stop or a kill. */
+    look: (at: string, isStopped: boolean): void => {
       if (!existsSync(at)) return;
       const [found = {}] = rows(WHOLE, at);
       const outcomes = new Map<unknown, unknown>(JSON.parse(String(found.outcomes)));
@@ -116,8 +164,11 @@ export function createJudge(
         if (outcomes.get(runId) !== outcome) fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
         if (seq < reported) fail(`change ${reported} was reported and is gone`);
       }
-      const { changes, runs, running, unequal } = found;
-      if (changes || runs || running) fail(`out of order: ${JSON.stringify({ changes, runs, running })}`);
+      const { changes, runs, running, tries, unequal } = found;
+      if (isStopped && Number(running) > 0 !== isEndUnsaved) fail(`${running} runs go on after a stop`);
+      isEndUnsaved = false;
+      if (changes || runs || Number(running) > 1) fail(`out of order: ${JSON.stringify({ changes, runs, running })}`);
+      if (tries !== null) fail(`run ${tries} was not tried four times`);
       if (unequal !== null) fail(`the feed does not give the table: ${unequal}`);
     },
     /** Faults have ended long ago. */
@@ -130,7 +181,8 @@ export function createJudge(
         fail('the leagues are not those of the service');
       const attention = rows("SELECT what FROM attention WHERE what NOT IN ('stale', 'drift')", at);
       if (attention.length > 0) fail(`attention: ${JSON.stringify(attention)}`);
-      const [hook] = rows('SELECT accepted_seq, message_id FROM webhook', at);
+      const [hook] = rows('SELECT accepted_seq, announced_stale, announced_refused FROM webhook', at);
+      if (hook?.announced_stale !== 0 || hook?.announced_refused !== 0) fail(`told: ${JSON.stringify(hook)}`);
       if (hook?.accepted_seq !== lastSeq(at)) fail(`the webhook has ${hook?.accepted_seq} of ${lastSeq(at)}`);
     },
   };
@@ -172,16 +224,22 @@ function createDeliveryJudge(fail: (text: string) => void) {
   };
 }
 
+/** After the first refusal: a minute, and those who look around may be late. */
+const LONGEST_FIRST_WAIT_MS = 15 * 60_000;
 const GOOD = ['changed', 'unchanged', 'held'];
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
-  (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live`;
+  (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
+  (SELECT json_group_array(league_id) FROM held_removals) AS held`;
 /** Everything that must hold in a database that nobody has open; `unequal`: a league whose last change is another. */
 const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(json_array(id, outcome)) FROM runs) AS outcomes,
   (SELECT count(*) FROM (SELECT at, lag(at) OVER (ORDER BY seq) AS before FROM league_changes) WHERE at < before) AS changes,
   (SELECT count(*) FROM (SELECT finished_at AS at, lag(finished_at) OVER (ORDER BY id) AS before FROM runs
     WHERE outcome IN ('changed', 'unchanged', 'held')) WHERE at <= before) AS runs,
-  (SELECT count(*) FROM runs WHERE outcome = 'running') > 1 AS running,
+  (SELECT count(*) FROM runs WHERE outcome = 'running') AS running,
+  (SELECT max(id) FROM runs WHERE kind = 'leagues' AND error_kind = 'network' AND not_before IS NULL
+    AND (attempts > 6 OR attempts BETWEEN 1 AND 3 AND finished_at < strftime('%FT%H:%M:%fZ', started_at, '+60 seconds')))
+    AS tries,
   (SELECT max(league_id) FROM leagues
     LEFT JOIN (SELECT league_id, kind, after, max(seq) FROM league_changes GROUP BY league_id) USING (league_id)
     WHERE kind IS NULL OR (kind = 'removed') <> (removed_at IS NOT NULL)

@@ -74,7 +74,8 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       life.stopping.abort(new StoppedError());
       await during(ends[life.number] ?? Promise.resolve());
       if (elapsed() - begun > LONGEST_STOP_MS) judge.fail(`the stop took ${elapsed() - begun} ms`);
-      judge.look(path);
+      judge.endLife();
+      judge.look(path, true);
     },
     /** Leaves what `kill -9` leaves: the files as they are between two turns of the event loop. */
     kill: (): void => {
@@ -87,7 +88,8 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       for (const suffix of ['', '-wal'])
         if (existsSync(life.path + suffix)) copyFileSync(life.path + suffix, path + suffix);
       life.stopping.abort(new StoppedError());
-      judge.look(path);
+      judge.endLife();
+      judge.look(path, false);
     },
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),

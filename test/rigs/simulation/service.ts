@@ -19,6 +19,8 @@ export type Request = {
   readonly at: number;
   readonly endpoint: ReturnType<typeof findEndpoint>;
   readonly life: number;
+  /** Whether the token had expired when the request was sent, although its expiry was told as it was. */
+  readonly isLate: boolean;
   /** Of a complete answer; undefined until then. */
   status?: number;
   /** The end of the wait that the answer asked for, in elapsed ms. */
@@ -27,6 +29,9 @@ export type Request = {
   ids?: readonly string[];
   endedAt?: number;
 };
+
+/** An attempt to send a message, whether it came or not. */
+export type Try = { readonly at: number; readonly id: string; readonly life: number };
 
 export type Delivered = {
   readonly at: number;
@@ -38,6 +43,8 @@ export type Delivered = {
 export type World = ReturnType<typeof createService>;
 
 const TOKEN_LIFE_MS = 3_600_000;
+/** Faults with which a login tells a wrong expiry. */
+const ODD_TIMES = ['born-expired', 'wrong-clock'];
 
 /** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
 export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
@@ -49,9 +56,11 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', 'up' | 'down' | 'slow'>;
   let leagues: readonly Record<string, unknown>[] = [];
   const requests: Request[] = [];
+  let isOddToken = false;
   /** Everything that no log and no file may hold. */
   const secrets = new Set<string>();
   const delivered: Delivered[] = [];
+  const tries: Try[] = [];
 
   const pass = async (party: 'service' | 'receiver', { timeoutMs, name }: HttpRequest, signal: AbortSignal) => {
     const latencyMs = network[party] === 'slow' ? random.int(5_000, 90_000) : random.int(5, 400);
@@ -81,7 +90,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   const serve = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     const { pathname, searchParams } = new URL(request.url);
     const endpoint = findEndpoint(pathname);
-    const logged: Request = { at: elapsed(), endpoint, life };
+    const { token } = checkAuthorization(request.headers?.authorization, service);
+    const logged: Request = { at: elapsed(), endpoint, life, isLate: token === 'expired' && !isOddToken };
     requests.push(logged);
     try {
       await pass('service', request, signal);
@@ -94,6 +104,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       const given = switches.respond(endpoint, () => respond(received, service), context);
       const response = await answer(given, request, signal);
       logged.status = given.status;
+      if (endpoint === 'login') isOddToken = ODD_TIMES.some((name) => switches.active().includes(name));
       const pause = given.headers?.['Retry-After'];
       if (pause !== undefined) logged.pauseUntil = elapsed() + Number(pause) * 1_000;
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
@@ -105,9 +116,10 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       logged.endedAt = elapsed();
     }
   };
-  const receive = async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
+  const receive = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     const note = (status: number | undefined): unknown =>
       delivered.push({ at: elapsed(), id: request.headers?.['webhook-id'] ?? '', body: request.body ?? '', status });
+    tries.push({ at: elapsed(), id: request.headers?.['webhook-id'] ?? '', life });
     await pass('receiver', request, signal).catch((error: unknown) => {
       // It may have come nevertheless.
       if (!(error instanceof TransportError) || !['ECONNREFUSED', 'ETIMEDOUT'].includes(error.code)) note(undefined);
@@ -123,6 +135,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     requests,
     secrets,
     delivered,
+    tries,
     network,
     switches,
     tokens,
@@ -138,7 +151,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
         signal.throwIfAborted();
         if (!isAlive()) throw unreachable('ECONNREFUSED');
         try {
-          return await (request.url === RECEIVER_URL ? receive(request, signal) : serve(life, request, signal));
+          return await (request.url === RECEIVER_URL ? receive(life, request, signal) : serve(life, request, signal));
         } catch (error) {
           throw signal.aborted ? signal.reason : error;
         }

@@ -51,13 +51,14 @@ export function createStage(seed: number) {
       writeFileSync(passwordFile, `${password}\n`);
     },
     /** Lets time pass; while nothing is in flight, those who only look around may be late by minutes. */
-    pass: async (ms: number): Promise<void> => {
+    pass: async (ms: number, isRunning: () => boolean = () => false): Promise<void> => {
       const until = elapsed() + ms;
       while (elapsed() < until) {
         const last = world.requests.at(-1);
         const isBusy = last !== undefined && last.endedAt === undefined;
         const slot = elapsed() + schedule.nextTime(clock.now()) - clock.now();
         await time.advance(Math.min(until, slot), random.int(0, isBusy ? SLACK_MS.busy : SLACK_MS.idle));
+        if (elapsed() === slot && isRunning()) judge.await('a poll at its slot');
         judge.throwIfFailed();
       }
     },

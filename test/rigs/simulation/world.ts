@@ -24,7 +24,7 @@ export async function runWorld(seed: number): Promise<readonly string[]> {
     lives.start();
     await time.settle();
     while (elapsed() < TROUBLE_MS) {
-      await pass(random.pick([1, 10, 60, 180]) * random.int(1, MINUTE));
+      await pass(random.pick([1, 10, 60, 180]) * random.int(1, MINUTE), lives.isRunning);
       await act();
     }
     makePeace();
