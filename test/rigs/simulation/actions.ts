@@ -136,6 +136,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
     },
     changePassword: (): void => {
       say('the password changes');
+      judge.markDenial();
       setPassword(`password-${random.int(1_000_000, 9_999_999)}`);
     },
   };

@@ -23,18 +23,31 @@ export function createJudge(
   const persons: number[] = [];
   const steps: number[] = [];
   let judgedRequests = 0;
-  const deliveries = createDeliveryJudge((text) => fail(text));
   let judgedDeliveries = 0;
   let judgedTries = 0;
+  let requestsBefore = 0;
+  /** When a fault last denied access, or the password was changed. */
+  let deniedAt = 0;
   /** When the log said something of a poll last. */
   let lastLineAt = 0;
   /** What somebody waits for, and until when (elapsed ms); nobody does once the life of the worker has ended. */
   const awaited = new Map<'a poll at its slot' | 'a poll that was asked for', number>();
 
+  /** Whether every login of the last quarter of an hour and the one before was refused, and no person did anything. */
+  const isRefusalUntold = (at: number): boolean => {
+    const logins = world.requests.filter(
+      ({ endpoint, endedAt = Number.POSITIVE_INFINITY }) => endpoint === 'login' && endedAt < at,
+    );
+    const lastGood = logins.findLastIndex(({ status }) => status !== 401);
+    const [first] = logins.slice(lastGood + 1);
+    const isLong = first !== undefined && lastGood >= 0 && at - first.at > LONGEST_FIRST_WAIT_MS;
+    return isLong && !persons.some((time) => time >= (logins[lastGood]?.at ?? 0));
+  };
   const fail = (text: string): void => {
     failure ??= text;
     note(`FAILED: ${text}`);
   };
+  const deliveries = createDeliveryJudge(fail, { hasData: () => told.length > 0, isRefusalUntold });
   const rows = (sql: string, at = path): readonly Row[] => (existsSync(at) ? readRows(at, sql) : []);
   const lastSeq = (at = path): number => Number(rows('SELECT max(seq) AS seq FROM league_changes', at)[0]?.seq ?? 0);
   const readLive = (at = path): Set<string> =>
@@ -42,8 +55,14 @@ export function createJudge(
       rows('SELECT league_id FROM leagues WHERE removed_at IS NULL', at).map(({ league_id }) => String(league_id)),
     );
 
-  const judgeRun = ({ kind, outcome, run_id, trigger }: Row): void => {
+  const judgeRun = ({ kind, outcome, run_id, trigger, error_kind }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
+    const sent = world.requests.slice(requestsBefore).filter(({ endpoint }) => endpoint === 'leagues');
+    requestsBefore = world.requests.length;
+    const unanswered = sent.filter(({ status }) => status === undefined);
+    if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);
+    if (error_kind === 'credentials' && elapsed() - deniedAt > DENIAL_MS && sent.length > 0)
+      fail(`run ${run_id}: refused, although nobody refuses anything`);
     note(`run ${run_id} ${outcome} (${trigger})`);
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000)
@@ -126,6 +145,9 @@ export function createJudge(
     },
     markPerson: (): unknown => persons.push(elapsed()),
     markStep: (): unknown => steps.push(elapsed()),
+    markDenial: (): void => {
+      deniedAt = elapsed();
+    },
     accept: (ids: readonly string[]): void => {
       for (const id of ids) accepted.add(id);
     },
@@ -147,6 +169,7 @@ export function createJudge(
       if (line.outcome !== undefined && line.duration_ms !== undefined) judgeRun(line);
     },
     throwIfFailed: (): void => {
+      if (DENIALS.some((name) => world.switches.active().includes(name))) deniedAt = elapsed();
       judgeRequests();
       judgeTries();
       judgeAwaited();
@@ -189,7 +212,10 @@ export function createJudge(
 }
 
 /** Each change once or more, in order and without a gap; a message keeps its id and bytes; no end before its beginning. */
-function createDeliveryJudge(fail: (text: string) => void) {
+function createDeliveryJudge(
+  fail: (text: string) => void,
+  { hasData, isRefusalUntold }: { hasData: () => boolean; isRefusalUntold: (at: number) => boolean },
+) {
   const bodies = new Map<string, string>();
   let last = { to: 0, isAccepted: true };
   let moved: number | undefined;
@@ -200,7 +226,7 @@ function createDeliveryJudge(fail: (text: string) => void) {
     },
     judge: (delivered: World['delivered'][number] | undefined): void => {
       if (delivered === undefined) return;
-      const { id, body, status } = delivered;
+      const { id, body, status, at } = delivered;
       const known = bodies.get(id);
       if (known !== undefined && known !== body) fail(`message ${id} has changed`);
       bodies.set(id, body);
@@ -208,6 +234,7 @@ function createDeliveryJudge(fail: (text: string) => void) {
       const isAccepted = status !== undefined && isSuccess(status);
       if (type === 'leagues.changed') {
         if (known === undefined) {
+          if (!sent.refused && isRefusalUntold(at)) fail('changes were sent before credentials.refused');
           const follows = last.isAccepted && data.from_seq === last.to + 1;
           if (!follows && data.from_seq !== (moved ?? Number.NaN) + 1) fail(`a gap: ${last.to}, then ${data.from_seq}`);
           moved = undefined;
@@ -216,6 +243,7 @@ function createDeliveryJudge(fail: (text: string) => void) {
         return;
       }
       if (known !== undefined) return;
+      if (type === 'data.stale' && !hasData()) fail('data.stale before there was any');
       if (type === 'data.fresh' && !sent.stale) fail('data.fresh without data.stale');
       if (type === 'credentials.accepted' && !sent.refused) fail('credentials.accepted without credentials.refused');
       if (type === 'data.stale' || type === 'data.fresh') sent.stale = type === 'data.stale';
@@ -226,6 +254,9 @@ function createDeliveryJudge(fail: (text: string) => void) {
 
 /** After the first refusal: a minute, and those who look around may be late. */
 const LONGEST_FIRST_WAIT_MS = 15 * 60_000;
+/** Faults with which a token or the password is refused, and how long they may have an effect. */
+const DENIALS = ['login-refused', 'always-401', 'profile-forbidden', 'wrong-clock', 'born-expired'];
+const DENIAL_MS = 2 * 3_600_000;
 const GOOD = ['changed', 'unchanged', 'held'];
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
