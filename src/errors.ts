@@ -179,7 +179,7 @@ const MAX_UNEXPECTED_LENGTH = 300;
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   const [problem] = error instanceof SettingsError ? error.problems : [];
-  if (problem !== undefined) return new RunError('internal', true, `${problem.message}.`, { fix: problem.fix });
+  if (problem !== undefined) return new RunError('network', true, `${problem.message}.`, { fix: problem.fix });
   const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown error';
   return new RunError('internal', false, `Unexpected internal error (${what.slice(0, MAX_UNEXPECTED_LENGTH)}).`, {
     cause: error,

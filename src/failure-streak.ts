@@ -46,7 +46,10 @@ export function createVoice(log: Log, clock: Clock, levelOfRepeats: 'info' | 'de
       log[streak.add(error).isNew ? 'warn' : levelOfRepeats]({ ...line, err: error }, text),
     /** `output`: such as `the mirror at db.example.com`. `wasFailing`: also an earlier worker may have said so. */
     worked: (line: object, output: string, wasFailing = streak.count() > 0): void => {
-      if (wasFailing) log.info(line, `${output} works again${streak.end()}`);
+      const recovery = streak.end();
+      if (wasFailing) log.info(line, `${output} works again${recovery}`);
     },
+    /** Forgets the failures, so that the next one is a warning whatever came before. */
+    forget: (): unknown => streak.end(),
   };
 }

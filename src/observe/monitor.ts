@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { DatabaseError, type RunError } from '../errors.ts';
+import { DatabaseError, type RunError, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import type { RetryAfter } from '../http/retry-after.ts';
 import { findPackage } from '../package.ts';
@@ -77,10 +77,12 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
 
   const state = () => {
     const { store, session, retryAfter } = sources ?? {};
+    let readFault: string | undefined;
     try {
       stored = store && readStored(store);
-    } catch {
+    } catch (error) {
       // The last known rows remain. If polls fail as well, the verdict says why.
+      readFault = toRunError(error).message;
     }
     const failure = session?.failure();
     const rows = stored ?? NOTHING_STORED;
@@ -98,6 +100,8 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
       /** With symbolic links resolved; undefined until the database is open. */
       path: store?.path,
       ...rows,
+      /** Why these rows are not those of this moment. */
+      readFault,
       /** The end of the last good poll of the leagues, and the age of its data. */
       success: last,
       ...{ lastProfileAt, lastLogin, clockSkewMs },

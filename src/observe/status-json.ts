@@ -42,6 +42,8 @@ function describeSchedule({ expression, timezone, nextTime }: State['settings'][
 
 function describeStored({ attention, freshness, outputs, ...state }: State, read: Monitor['read']) {
   const path = state.path ?? state.settings.database;
+  const broken = (fault: string) => ({ attention: null, mirror: null, database: { path, fault }, stored: null });
+  if (state.readFault !== undefined) return broken(state.readFault);
   try {
     const { last_runs, last_login = null, held_removals } = read(selectLast);
     const { mirror, ...others } = outputsJson(outputs);
@@ -52,7 +54,7 @@ function describeStored({ attention, freshness, outputs, ...state }: State, read
       stored: { freshness, last_runs, last_login, held_removals, ...others },
     };
   } catch (error) {
-    return { attention: null, mirror: null, database: { path, fault: toRunError(error).message }, stored: null };
+    return broken(toRunError(error).message);
   }
 }
 

@@ -87,7 +87,10 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     const begun = clock.monotonic();
     try {
       const label = output.label();
-      if (label !== row.label) row = { ...row, ...NOTHING_DONE, label };
+      if (label !== row.label) {
+        row = { ...row, ...NOTHING_DONE, label };
+        voice.forget();
+      }
       const note = await output.step(end, (seq) => {
         if (seq !== row.seq) void put({ seq });
       });

@@ -91,6 +91,8 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
       voice.worked(line, title, before > 0);
       return;
     }
+    // Nothing is sent any more, so this is always a warning.
+    if (outcome === 'gone') voice.forget();
     const error = new RunError(status === undefined ? 'network' : 'status', true, what, { httpStatus: status });
     const text =
       outcome === 'gone'
@@ -102,12 +104,12 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
   const step = async (signal: AbortSignal): Promise<number> => {
     await writeResult();
     const row = await outbox.prepare(signal);
-    faults.worked({}, 'the webhook');
     if (row.message_id === null) return TICK_MS;
     const target = readTarget();
     if (!(target instanceof SettingsError) && (await outbox.setAddress(target.url, row))) {
       dueAt = 0;
       retryAfter = createRetryAfter(clock);
+      voice.forget();
       return 0;
     }
     if (row.stopped_at !== null) return TICK_MS;
@@ -124,6 +126,15 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     if (!(error instanceof StoppedError)) faults.failed(toRunError(error), {}, 'the webhook has to wait');
     return TICK_MS;
   };
+  const stepWithoutFault = async (signal: AbortSignal): Promise<number> => {
+    try {
+      const waitMs = await step(signal);
+      faults.forget();
+      return waitMs;
+    } catch (error) {
+      return noteFault(error);
+    }
+  };
   const onEvent: Listener = ({ type }) => {
     if (type === 'runEnded' || type === 'login') sleeper.wake();
   };
@@ -138,7 +149,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     /** Delivers until the signal aborts; never rejects. */
     deliver: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
-        const waitMs = await step(signal).catch(noteFault);
+        const waitMs = await stepWithoutFault(signal);
         if (waitMs > 0) await sleeper.sleep(Math.min(waitMs, TICK_MS), signal);
       }
       // The request that a stop aborts has no result, but the one before it may have one.

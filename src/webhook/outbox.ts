@@ -74,7 +74,7 @@ export function createOutbox({ store, clock, isStale }: Options) {
 
     /** If the address is new, forgets how the old one failed. Resolves to whether it is. */
     setAddress: async (url: URL, row: WebhookRow): Promise<boolean> =>
-      hashOf(url) !== row.url_hash && store.write(() => setAddress(url, row)),
+      hashOf(url) !== row.url_hash && store.write(() => setAddress(url, requireRow())),
 
     /** A function that records what came of an attempt; only its `Retry-After` if the message was given up meanwhile. */
     result:
@@ -116,7 +116,7 @@ export function createOutbox({ store, clock, isStale }: Options) {
   function setAddress(url: URL, row: WebhookRow): boolean {
     const url_hash = hashOf(url);
     if (url_hash === row.url_hash) return false;
-    rows.update({ url_hash, not_before: null, stopped_at: null });
+    rows.update({ url_hash, moved_at: formatTimestamp(clock.now()), not_before: null, stopped_at: null });
     outputs.update('webhook', { ...NOTHING_DONE, label: url.host, seq: row.accepted_seq });
     return true;
   }

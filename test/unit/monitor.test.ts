@@ -175,3 +175,20 @@ describe('the health', () => {
     expect(reasonsIf('leagues')).toEqual(['credentials-refused']);
   });
 });
+
+it('says why its rows are old when they cannot be read', () => {
+  const clock = createTestClock();
+  const monitor = createTestMonitor(clock);
+  let isBroken = false;
+  const attention = () => {
+    if (isBroken) throw new DatabaseError('The view attention is broken.');
+    return [];
+  };
+  monitor.open(makeMonitorSources({ lastSuccessAt: clock.now(), attention }));
+  expect(monitor.state()).toMatchObject({ readFault: undefined, freshness: { live_leagues: 1 } });
+  isBroken = true;
+  expect(monitor.state()).toMatchObject({
+    readFault: 'The view attention is broken.',
+    freshness: { live_leagues: 1 },
+  });
+});

@@ -25,8 +25,9 @@ export type Request = {
   status?: number;
   /** The end of the wait that the answer asked for, in elapsed ms. */
   pauseUntil?: number;
-  /** The ids in the list that was sent. */
+  /** The ids in the list that was sent, and whether it had elements that cannot be stored. */
   ids?: readonly string[];
+  hasBadRows?: boolean;
   endedAt?: number;
 };
 
@@ -109,6 +110,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       if (pause !== undefined) logged.pauseUntil = elapsed() + Number(pause) * 1_000;
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
       for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
+      logged.hasBadRows = switches.active().includes('bad-rows');
       if (endpoint === 'leagues' && Array.isArray(sent))
         logged.ids = sent.map((league) => String(Object(league).league_id));
       return response;
