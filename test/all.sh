@@ -7,9 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 step 'npm test' npm test
 step 'npm run test:system' npm run test:system
+step 'npm run test:postgres' npm run test:postgres
 # The rings mostly wait for npm.
 start_step 'npm run test:rings' npm run test:rings
-step 'npm run test:postgres' npm run test:postgres
 step 'npm run test:endurance' npm run test:endurance
 await_steps 0
 summarize
