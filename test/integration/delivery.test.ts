@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoppedError } from '../../src/errors.ts';
 import type { WorkerEvent } from '../../src/events.ts';
 import type { Store } from '../../src/store/store.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { formatTimestamp, systemClock } from '../../src/time/clock.ts';
 import { type Delivery, openDelivery } from '../../src/webhook/delivery.ts';
 import { moveDeliveries } from '../../src/webhook/replay.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
@@ -259,6 +259,21 @@ describe('a receiver that answers 410', () => {
     expect(receiver.seen[1]?.id).toBe(receiver.seen[0]?.id);
   });
 
+  it('is warned of again when it answers 410 again after a replay', async () => {
+    receiver.script(410);
+    const { lines } = await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.stopped_at, SOON).not.toBeNull();
+    await moveDeliveries(path, 0, { clock: systemClock, stop: new AbortController().signal });
+    await waitForMessages(2);
+    await expect.poll(() => rowOf()?.stopped_at, SOON).not.toBeNull();
+    expect(lines.filter(({ msg }) => msg.includes('answered 410 (Gone)')).map(({ level }) => level)).toEqual([
+      'warn',
+      'warn',
+    ]);
+  });
+
   it.each([
     ['replay', 0, ['leagues.changed 1-1', 'leagues.changed 1-1']],
     ['skip', 'end', ['leagues.changed 1-1', 'leagues.changed 2-2']],
@@ -392,8 +407,11 @@ describe('what becomes of the row', () => {
     await waitForMessages(1);
     await expect.poll(() => rowOf()?.done_at, SOON).not.toBeNull();
     await first.stop();
+    await clock.advance(HOUR);
+    const now = formatTimestamp(clock.now());
     await start({ url: `${receiver.url}&new` });
-    expect(rowOf()).toMatchObject({ accepted_seq: 1, seq: 1, done_at: null });
+    // The hour in which nothing was accepted begins with the address (see the view `attention`).
+    expect(rowOf()).toMatchObject({ accepted_seq: 1, seq: 1, done_at: null, moved_at: now });
   });
 
   it('keeps an acceptance in memory while the database cannot be written, and repeats nothing', async () => {

@@ -183,6 +183,17 @@ describe('an output that fails', () => {
     expect(said('info').at(-1)).toMatch(/^the mirror at .*leagues works again; recovered after 6 failed attempts in /);
   });
 
+  it('is told again of an address that is new', async () => {
+    let label = 'first';
+    await start({ label: () => label });
+    for (const next of ['first', 'second', 'second']) {
+      label = next;
+      await fail();
+      await clock.advance(MINUTE);
+    }
+    expect(said('warn')).toHaveLength(2);
+  });
+
   it('may be refused, or have an address that cannot be read', async () => {
     await start();
     await fail(new RefusedError('It belongs to another.'));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
+import { describeStatus } from '../../src/observe/status-json.ts';
 import type { Resource } from '../../src/service/session-backoff.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
@@ -191,4 +192,10 @@ it('says why its rows are old when they cannot be read', () => {
     readFault: 'The view attention is broken.',
     freshness: { live_leagues: 1 },
   });
+  const {
+    database,
+    attention: told,
+    stored,
+  } = describeStatus({ ...monitor, read: () => ({ last_runs: [] }) as never });
+  expect([database.fault, told, stored]).toEqual(['The view attention is broken.', null, null]);
 });
