@@ -49,7 +49,7 @@ export function createVoice(log: Log, clock: Clock, levelOfRepeats: 'info' | 'de
       const recovery = streak.end();
       if (wasFailing) log.info(line, `${output} works again${recovery}`);
     },
-    /** Forgets the failures, so that the next one is a warning whatever came before. */
+    /** Forgets the failures, so that the next one is a warning again. */
     forget: (): unknown => streak.end(),
   };
 }

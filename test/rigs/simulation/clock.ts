@@ -58,8 +58,8 @@ export function createSimulatedClock(startAt: number) {
     },
     settle,
     /**
-     * Moves to the next moment at which somebody wakes, and at most to `limit`. With `slackMs`, those who look around
-     * every few seconds may oversleep by so much, but nobody else does.
+     * Moves to the end of the next sleep, and at most to `limit`. Short sleeps, as of a loop that looks every few
+     * seconds, may last `slackMs` longer; others may not.
      */
     advance: async (limit: number, slackMs: number): Promise<void> => {
       const all = [...sleepers];

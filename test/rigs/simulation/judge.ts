@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { isSuccess } from '../../../src/http/response.ts';
 import { type Row, readRows } from '../../support/database.ts';
+import { createDeliveryJudge } from './delivery-judge.ts';
 import type { Request, World } from './service.ts';
 
 type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
@@ -16,7 +16,7 @@ export function createJudge(
   let path = '';
   let live = new Set<string>();
   const told: Told[] = [];
-  /** When polls ended that nobody had asked for, in elapsed ms. */
+  /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
   const accepted = new Set<string>();
   /** When a person did something, or the clock stepped, in elapsed ms. */
@@ -30,7 +30,7 @@ export function createJudge(
   let deniedAt = 0;
   /** When the log said something of a poll last. */
   let lastLineAt = 0;
-  /** What somebody waits for, and until when (elapsed ms); nobody does once the life of the worker has ended. */
+  /** What must come, and until when (elapsed ms); forgotten once the life of the worker has ended. */
   const awaited = new Map<'a poll at its slot' | 'a poll that was asked for', number>();
 
   /** Whether every login of the last quarter of an hour and the one before was refused, and no person did anything. */
@@ -62,11 +62,10 @@ export function createJudge(
     const unanswered = sent.filter(({ status }) => status === undefined);
     if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);
     if (error_kind === 'credentials' && elapsed() - deniedAt > DENIAL_MS && sent.length > 0)
-      fail(`run ${run_id}: refused, although nobody refuses anything`);
+      fail(`run ${run_id}: refused, although no fault refuses anything`);
     note(`run ${run_id} ${outcome} (${trigger})`);
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
-    if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000)
-      fail('four polls that nobody asked for in a minute');
+    if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
     const now = new Set<string>(JSON.parse(String(found.live)));
@@ -210,50 +209,7 @@ export function createJudge(
   };
 }
 
-/** Each change once or more, in order and without a gap; a message keeps its id and bytes; no end before its beginning. */
-function createDeliveryJudge(
-  fail: (text: string) => void,
-  { hasData, isRefusalUntold }: { hasData: () => boolean; isRefusalUntold: (at: number) => boolean },
-) {
-  const bodies = new Map<string, string>();
-  let last = { to: 0, isAccepted: true };
-  let moved: number | undefined;
-  const sent = { stale: false, refused: false };
-  return {
-    move: (seq: number): void => {
-      moved = seq;
-    },
-    judge: (delivered: World['delivered'][number] | undefined): void => {
-      if (delivered === undefined) return;
-      const { id, body, status, at } = delivered;
-      const known = bodies.get(id);
-      if (known !== undefined && known !== body) fail(`message ${id} has changed`);
-      bodies.set(id, body);
-      const { type, data } = JSON.parse(body);
-      const isAccepted = status !== undefined && isSuccess(status);
-      if (type === 'leagues.changed') {
-        if (known === undefined) {
-          if (!sent.refused && isRefusalUntold(at)) fail('changes were sent before credentials.refused');
-          const follows = last.isAccepted && data.from_seq === last.to + 1;
-          // A message that was made before the webhook was moved may come after that.
-          const isMoved = !follows && data.from_seq === (moved ?? Number.NaN) + 1;
-          if (isMoved) moved = undefined;
-          else if (!follows) fail(`a gap: ${last.to}, then ${data.from_seq}`);
-          last = { to: data.to_seq, isAccepted };
-        } else if (data.to_seq === last.to) last = { to: last.to, isAccepted: last.isAccepted || isAccepted };
-        return;
-      }
-      if (known !== undefined) return;
-      if (type === 'data.stale' && !hasData()) fail('data.stale before there was any');
-      if (type === 'data.fresh' && !sent.stale) fail('data.fresh without data.stale');
-      if (type === 'credentials.accepted' && !sent.refused) fail('credentials.accepted without credentials.refused');
-      if (type === 'data.stale' || type === 'data.fresh') sent.stale = type === 'data.stale';
-      if (type.startsWith('credentials')) sent.refused = type === 'credentials.refused';
-    },
-  };
-}
-
-/** After the first refusal: a minute, and those who look around may be late. */
+/** After the first refusal: a minute, and a short sleep may last minutes longer. */
 const LONGEST_FIRST_WAIT_MS = 15 * 60_000;
 /** Faults with which a token or the password is refused, and how long they may have an effect. */
 const DENIALS = ['login-refused', 'always-401', 'profile-forbidden', 'wrong-clock', 'born-expired'];
@@ -262,7 +218,7 @@ const GOOD = ['changed', 'unchanged', 'held'];
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;
-/** Everything that must hold in a database that nobody has open; `unequal`: a league whose last change is another. */
+/** Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another. */
 const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(json_array(id, outcome)) FROM runs) AS outcomes,
   (SELECT count(*) FROM (SELECT at, lag(at) OVER (ORDER BY seq) AS before FROM league_changes) WHERE at < before) AS changes,

@@ -12,7 +12,7 @@ const ZONES = ['UTC', 'Europe/London', 'America/New_York', 'Australia/Lord_Howe'
 /** A week with a change of clocks in Europe, one with another in America, and one without. */
 const STARTS = ['2026-10-22T09:30:00.000Z', '2026-10-29T22:10:00.000Z', '2026-07-03T00:00:00.000Z'].map(Date.parse);
 const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
-/** How much later those look around who do so every few seconds, if anything is in flight and otherwise. */
+/** How much longer short sleeps may last while a request is in flight, and otherwise. */
 const SLACK_MS = { busy: 5_000, idle: 600_000 };
 
 export type Stage = ReturnType<typeof createStage>;
@@ -50,7 +50,7 @@ export function createStage(seed: number) {
       world.secrets.add(password);
       writeFileSync(passwordFile, `${password}\n`);
     },
-    /** Lets time pass; while nothing is in flight, those who only look around may be late by minutes. */
+    /** Lets time pass; while nothing is in flight, short sleeps may last minutes longer. */
     pass: async (ms: number, isRunning: () => boolean = () => false): Promise<void> => {
       const until = elapsed() + ms;
       while (elapsed() < until) {
