@@ -37,18 +37,20 @@ function answerOf(folder: string): string {
 }
 
 /**
- * Returns the minimum of several samples: temporary resources come and go, leaks stay. With `earlier`, waits until
- * there are no more resources than then.
+ * Takes several samples, since temporary resources come and go, while leaks stay. Returns the median of each count; with
+ * `earlier`, the minimum, as soon as that is no more than then. A minimum as the measure would be one sample that
+ * caught the worker without a timer which it nearly always has.
  */
 export async function look(bench: Bench, worker: RunningProgram, polls: number, earlier?: Look): Promise<Look> {
   const beganAt = performance.now();
-  let least = await lookOnce(bench, worker, polls);
+  const samples = [await lookOnce(bench, worker, polls)];
   for (;;) {
     const spentMs = performance.now() - beganAt;
-    const enough = earlier === undefined ? spentMs >= FIRST_LOOK_MS : holdsNoMore(least, earlier);
-    if (enough || spentMs >= LONGEST_LOOK_MS) return least;
+    const result = earlier === undefined ? quantile(samples, 1 / 2) : quantile(samples, 0);
+    const enough = earlier === undefined ? spentMs >= FIRST_LOOK_MS : holdsNoMore(result, earlier);
+    if (enough || spentMs >= LONGEST_LOOK_MS) return result;
     await wait(REST_MS);
-    least = leastOf(least, await lookOnce(bench, worker, polls));
+    samples.push(await lookOnce(bench, worker, polls));
   }
 }
 
@@ -87,13 +89,18 @@ export function childrenOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
 
-function leastOf(one: Look, other: Look): Look {
-  const types = Object.keys(one.resources).filter((type) => type in other.resources);
-  const resources = types.map((type) => [type, Math.min(one.resources[type] ?? 0, other.resources[type] ?? 0)]);
+/** Takes each count by itself: the one at this part of the samples in ascending order. */
+function quantile(samples: readonly Look[], part: number): Look {
+  const [first] = samples;
+  if (first === undefined) throw new Error('the worker was not looked at');
+  const at = (count: (sample: Look) => number): number =>
+    samples.map(count).toSorted((one, other) => one - other)[Math.floor((samples.length - 1) * part)] ?? 0;
+  const types = new Set(samples.flatMap(({ resources }) => Object.keys(resources)));
   return {
-    ...other,
-    heap: Math.min(one.heap, other.heap),
-    files: Math.min(one.files, other.files),
-    resources: Object.fromEntries(resources),
+    ...first,
+    heap: at(({ heap }) => heap),
+    files: at(({ files }) => files),
+    resources: Object.fromEntries([...types].map((type) => [type, at(({ resources }) => resources[type] ?? 0)])),
+    wal: at(({ wal }) => wal),
   };
 }
