@@ -19,66 +19,14 @@ declare global {
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
 /**
- * Parses JSON; long numbers keep every digit. Throws a SyntaxError if the text is not JSON. In a text that has a long
- * number or an escaped key and is nested thousands of levels deep, levels deeper than twice `MAX_DEPTH` are dropped.
+ * Parses JSON; long numbers keep every digit. Throws a SyntaxError if the text is not JSON, and a RangeError if it has a
+ * long number and is nested thousands of levels deep.
  */
 export function parseJson(text: string): JsonValue {
-  const isEscaped = hasEscapedKey(text);
-  if (!isEscaped && !MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
-  // Only a valid text may be rewritten: the result could be valid where the text is not.
-  if (isEscaped) JSON.parse(text);
-  const parse = (json: string) => parseExactly(isEscaped ? listMembers(json) : json, isEscaped);
-  try {
-    return parse(text);
-  } catch (error) {
-    // With a reviver, JSON.parse recurses, which overflowed the stack. Values this deep are never stored anyway.
-    if (error instanceof RangeError) return parse(emptyBelow(text, 2 * MAX_DEPTH));
-    throw error;
-  }
-}
-
-function parseExactly(text: string, isListed: boolean): JsonValue {
+  if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-    if (isListed && isObject(value)) return fromMembers((value[''] ?? []) as readonly JsonValue[]);
     if (typeof value !== 'number' || context?.source === undefined) return value;
     return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
-  });
-}
-
-/**
- * Whether a key contains an escape. V8 13.6 and 14.6 may take such a key for another one: once an object had a
- * key of the three characters `a\n`, the key in `{"a\nb":1}` (`a`, a line feed, `b`) becomes that one (nodejs/node#63785).
- */
-function hasEscapedKey(json: string): boolean {
-  for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at)) {
-    while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-    do at += 1;
-    while (' \t\r\n'.includes(json[at] ?? '-'));
-    if (json[at] === ':') return true;
-  }
-  return false;
-}
-
-/** Valid JSON with each object `{"a":1,"b":2}` as `{"":["a",1,"b",2]}`, so that no key is escaped. */
-function listMembers(json: string): string {
-  const spellings: Readonly<Record<string, string>> = { '{': '{"":[', '}': ']}', ':': ',' };
-  return json.replace(/"(?:[^"\\]+|\\.)*"|[{}:]/g, (token) => spellings[token] ?? token);
-}
-
-function fromMembers(members: readonly JsonValue[]): JsonObject {
-  const keys = members.filter((_member, index) => index % 2 === 0) as readonly string[];
-  // Unlike an assignment, fromEntries keeps a key named __proto__.
-  return Object.fromEntries(keys.map((key, index) => [key, members[2 * index + 1] as JsonValue]));
-}
-
-/** Empties the lists and objects at depth `limit`. */
-function emptyBelow(json: string, limit: number): string {
-  let depth = 0;
-  return json.replace(/"(?:[^"\\]+|\\.)*"|[[{]|[\]}]|[^"[\]{}]+/g, (token) => {
-    if (token === '[' || token === '{') depth += 1;
-    const isKept = /^[[\]{}]/.test(token) ? depth <= limit : depth < limit;
-    if (token === ']' || token === '}') depth -= 1;
-    return isKept ? token : '';
   });
 }
 
