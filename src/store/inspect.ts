@@ -4,7 +4,7 @@ import { toDatabaseError } from './database-error.ts';
 import { isRegularFile, readHeader, sizeOf } from './database-file.ts';
 import { inspectForeignObjects } from './foreign-objects.ts';
 import { assertSchemaKnown, pendingUpgrade, readMigrations, schemaVersion } from './migrate.ts';
-import { prepareAttention, prepareFreshness } from './queries/overview.ts';
+import { prepareStatus } from './queries/overview.ts';
 
 export type Inspection = ReturnType<typeof inspectDatabase>;
 
@@ -32,7 +32,7 @@ export function inspectDatabase(path: string, migrations?: string) {
     const upgrade = pendingUpgrade(db, known, path);
     const isCurrent = schemaVersion(db) === known.length;
     const foreign = inspectForeignObjects(db, known, path);
-    const isReadable = isCurrent && foreign.fault?.endsPolls !== true;
+    const status = isCurrent && foreign.fault?.endsPolls !== true ? prepareStatus(db) : undefined;
     const walBytes = sizeOf(`${path}-wal`);
     return {
       bytes: sizeOf(path) + walBytes,
@@ -42,8 +42,8 @@ export function inspectDatabase(path: string, migrations?: string) {
       foreign,
       /** The upgrade that the next start of the worker makes; undefined if there is none. */
       upgrade,
-      freshness: isReadable ? prepareFreshness(db)() : undefined,
-      attention: isReadable ? prepareAttention(db)() : [],
+      freshness: status?.freshness(),
+      attention: status?.attention() ?? [],
     };
   });
 }

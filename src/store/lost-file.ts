@@ -1,10 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { toDatabaseError } from './database-error.ts';
 import { inodeOf } from './database-file.ts';
-import { copyRemoved, placeOf, writeBack } from './rescue.ts';
+import { closeSettingWalAside, copyRemoved, placeOf, writeBack } from './rescue.ts';
+import { closeForReaders, closeKeepingReadable, leaveWalMode } from './wal.ts';
 
 /**
  * What became of the file of an open database: `same`; `moved`: it has another name now; `removed`: it has none any
@@ -13,6 +14,16 @@ import { copyRemoved, placeOf, writeBack } from './rescue.ts';
 type Fate = 'same' | 'moved' | 'removed' | 'overwritten';
 
 export type FileGuard = ReturnType<typeof createFileGuard>;
+
+export type ClosedFiles = {
+  /**
+   * `wal-left`: a WAL stays, since another program uses the database. `wal-kept`: it stays, since `keepWal` is set.
+   * `saved`: the file was deleted, moved or replaced, and all that it held is in `place`. `set-aside`: the file at the
+   * path is another or has other content; the WAL, kept as `place`, holds what was not written to the right one yet.
+   */
+  readonly files: 'one-file' | 'wal-left' | 'wal-kept' | 'saved' | 'set-aside';
+  readonly place?: string | undefined;
+};
 
 /**
  * Detects whether a file of the open database was moved, deleted, replaced or overwritten, since later writes would be
@@ -26,6 +37,7 @@ export function createFileGuard(client: Database.Database) {
   const isSame = (suffix: string): boolean => inodeOf(path + suffix) === opened.get(suffix);
   let known = readContent(fd);
   let loss: DatabaseError | undefined;
+  /** Where all is that a moved or removed file held; undefined if it could not be saved. */
   let savedIn: string | undefined;
   let lastFate: Fate = 'same';
 
@@ -55,30 +67,48 @@ export function createFileGuard(client: Database.Database) {
     loss = fate === 'overwritten' ? overwrittenError(path) : removedError(path, savedIn);
     return loss;
   };
+  /** `isLast`: before the database is closed. */
+  const findError = (isLast = false): DatabaseError | undefined => {
+    try {
+      return findLoss(isLast);
+    } catch (error) {
+      return toDatabaseError(error, path);
+    }
+  };
+  /** Whether what another process may have written to the file since `noteWrite` fits the WAL. */
+  const fitsWal = (): boolean =>
+    readContent(fd).stamp === known.stamp ||
+    tryOrUndefined(() => client.pragma('quick_check(1)', { simple: true })) === 'ok';
+  /** If our WAL stayed beside another database file, SQLite would apply the WAL to that file and corrupt it. */
+  const closeLost = (): ClosedFiles => {
+    const isOurWal = tryOrUndefined(() => isSame('-wal'));
+    if (isOurWal && savedIn === undefined) return { files: 'set-aside', place: closeSettingWalAside(client) };
+    if (isOurWal) {
+      leaveWalMode(client);
+      for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+    }
+    client.close();
+    return { files: 'saved', place: savedIn };
+  };
   return {
-    /** `isLast`: before the database is closed. */
-    findError: (isLast = false): DatabaseError | undefined => {
-      try {
-        return findLoss(isLast);
-      } catch (error) {
-        return toDatabaseError(error, path);
-      }
-    },
+    findError,
     /** Call this after each write of this process, which may have changed the file. */
     noteWrite: (): void => {
       known = readContent(fd);
     },
-    /** Whether the file was at its path, and not overwritten, when `findError` was called last. */
-    isIntact: (): boolean => loss === undefined,
-    /** Whether what another process may have written to the file since `noteWrite` fits the WAL. */
-    fitsWal: (): boolean =>
-      readContent(fd).stamp === known.stamp ||
-      tryOrUndefined(() => client.pragma('quick_check(1)', { simple: true })) === 'ok',
-    isOurWal: (): boolean => tryOrUndefined(() => isSame('-wal')) ?? false,
     countNames: (): number => fstatSync(fd).nlink,
-    /** Where everything is that a moved or removed file held; undefined if it could not be saved. */
-    savedIn: (): string | undefined => savedIn,
-    closeFile: (): void => closeSync(fd),
+    /** Closes the database. With `keepWal`, its WAL stays. */
+    close: async (keepWal: boolean): Promise<ClosedFiles> => {
+      findError(true);
+      try {
+        if (loss !== undefined || !(keepWal || fitsWal())) return closeLost();
+        if (!keepWal) return { files: (await closeForReaders(client)) ? 'one-file' : 'wal-left' };
+        closeKeepingReadable(client);
+        return { files: 'wal-kept' };
+      } finally {
+        closeSync(fd);
+      }
+    },
   };
 }
 

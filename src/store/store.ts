@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { DatabaseError } from '../errors.ts';
@@ -10,12 +9,11 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import { inspectForeignObjects } from './foreign-objects.ts';
 import type { Lock } from './lock.ts';
-import { createFileGuard, type FileGuard } from './lost-file.ts';
+import { type ClosedFiles, createFileGuard } from './lost-file.ts';
 import { assertSchemaKnown, migrate, pendingUpgrade, readMigrations, type Upgrade } from './migrate.ts';
 import { createPruning } from './prune.ts';
 import { createFeed } from './queries/feed.ts';
-import { prepareAttention, prepareFreshness, prepareOutputs } from './queries/overview.ts';
-import { closeSettingWalAside } from './rescue.ts';
+import { prepareStatus } from './queries/overview.ts';
 import { createDriftRows } from './tables/drift.ts';
 import { createHoldRows } from './tables/held-removals.ts';
 import { createIdentity } from './tables/identity.ts';
@@ -27,7 +25,7 @@ import { createPollRequests } from './tables/poll-requests.ts';
 import { createRejectionRows } from './tables/rejections.ts';
 import { createRunRows } from './tables/runs.ts';
 import { createWebhookRows } from './tables/webhook.ts';
-import { closeForReaders, closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
+import { closeKeepingReadable, enableWal } from './wal.ts';
 import { createWriter } from './writer.ts';
 
 /** The open database of the process that holds the lock. Only `accept-removals` writes without holding the lock. */
@@ -50,15 +48,8 @@ export type StoreOptions = {
   readonly onClosed: (result: CloseResult) => void;
 };
 
-export type CloseResult = {
+export type CloseResult = ClosedFiles & {
   readonly path: string;
-  /**
-   * `wal-left`: a WAL stays, since another program uses the database. `wal-kept`: it stays, since `keepWal` is set.
-   * `saved`: the file was deleted, moved or replaced, and all that it held is in `place`. `set-aside`: the file at the
-   * path is another or has other content; the WAL, kept as `place`, holds what was not written to the right one yet.
-   */
-  readonly files: 'one-file' | 'wal-left' | 'wal-kept' | 'saved' | 'set-aside';
-  readonly place?: string | undefined;
   /** Whether the end of a run could not be written. */
   readonly hasUnsavedRun: boolean;
 };
@@ -107,8 +98,8 @@ function createStore(client: Database.Database, parts: Parts) {
   const { lock, onClosed, retryWhileBusy, upgrade, keepWal = false } = parts;
   const path = client.name;
   const guard = createFileGuard(client);
-  const { unsavedRun, ...writer } = createWriter(client, { lock, guard, retryWhileBusy });
   const db = drizzle({ client });
+  const writer = createWriter(client, { lock, guard, retryWhileBusy });
   const runs = createRunRows(client);
   const rowsWritten = client.prepare<[], number>('SELECT total_changes()').pluck();
   let lastTimestamp = Date.parse(runs.lastFinishedAt() ?? formatTimestamp(0));
@@ -130,9 +121,7 @@ function createStore(client: Database.Database, parts: Parts) {
     webhook: createWebhookRows(client),
     pollRequests: createPollRequests(client),
     feed: createFeed(client),
-    freshness: prepareFreshness(client),
-    attention: prepareAttention(client),
-    outputStatus: prepareOutputs(client),
+    ...prepareStatus(client),
     /** How many names the file has: more than one if there are hard links. */
     countNames: guard.countNames,
     removeDemoMark: () => removeDemoMark(client),
@@ -147,38 +136,8 @@ function createStore(client: Database.Database, parts: Parts) {
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       if (!client.open) return;
-      if (unsavedRun() === 'pending') await writer.write(() => undefined).catch(() => undefined);
-      onClosed({ path, ...(await close(client, guard, keepWal)), hasUnsavedRun: unsavedRun() !== undefined });
+      writer.recover();
+      onClosed({ path, ...(await guard.close(keepWal)), hasUnsavedRun: writer.hasUnsavedRun() });
     },
   };
-}
-
-type Closed = Pick<CloseResult, 'files' | 'place'>;
-
-async function close(client: Database.Database, guard: FileGuard, keepWal: boolean): Promise<Closed> {
-  guard.findError(true);
-  try {
-    if (guard.isIntact() && keepWal) {
-      closeKeepingReadable(client);
-      return { files: 'wal-kept' };
-    }
-    if (guard.isIntact() && guard.fitsWal())
-      return { files: (await closeForReaders(client)) ? 'one-file' : 'wal-left' };
-    return closeLost(client, guard);
-  } finally {
-    guard.closeFile();
-  }
-}
-
-/** If our WAL stayed beside another database file, SQLite would apply the WAL to that file and corrupt it. */
-function closeLost(client: Database.Database, guard: FileGuard): Closed {
-  const place = guard.savedIn();
-  if (!guard.isOurWal()) client.close();
-  else if (place === undefined) return { files: 'set-aside', place: closeSettingWalAside(client) };
-  else {
-    leaveWalMode(client);
-    for (const suffix of ['-wal', '-shm']) rmSync(client.name + suffix, { force: true });
-    client.close();
-  }
-  return { files: 'saved', place };
 }

@@ -8,7 +8,7 @@ import { startDeadline } from '../service/retry.ts';
 import type { Store } from '../store/store.ts';
 import type { RunEnd, RunKind, RunStamp, Trigger } from '../store/tables/runs.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
-import { NO_COUNTS, type RunCounts, type RunEvent, type RunReport } from './report.ts';
+import { NO_COUNTS, type RunEvent, type RunReport } from './report.ts';
 
 export type RunDeps = Pick<Config, 'baseUrl' | 'scope' | 'removalLimit' | 'runTimeoutMs'> & {
   readonly store: Store;
@@ -28,11 +28,9 @@ export type RunDeps = Pick<Config, 'baseUrl' | 'scope' | 'removalLimit' | 'runTi
   readonly staleAt: (now: number) => string;
 };
 
-export type ApplyResult = {
+export type ApplyResult = Pick<RunReport, 'counts' | 'heldBecause'> & {
   readonly outcome: 'changed' | 'unchanged' | 'held';
-  readonly counts: RunCounts;
-  readonly heldBecause?: string | undefined;
-  /** Rejections that the run opened or reopened. Omits leagues that already had an open rejection. */
+  /** Those of `RunReport.newFindings`. */
   readonly newRejections?: readonly Rejection[];
 };
 
@@ -80,7 +78,7 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
     return ended;
   };
 
-  /** If the row cannot be written, resolves to the error, and the next transaction that succeeds writes the row. */
+  /** If the row cannot be written now, resolves to the error; it is written as soon as possible. */
   const recordFailure = async (id: number, error: RunError | undefined): Promise<RunError | undefined> => {
     const end: RunEnd = {
       finished_at: store.nextTimestamp(clock.now()),
@@ -90,13 +88,14 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
       error_message: error?.message ?? new StoppedError().message,
       service_message: error?.serviceMessage ?? null,
     };
+    // During a stop, the deadline's signal is already aborted and would end the wait for a lock at once.
+    const signal = error === undefined ? undefined : deadline.signal;
     const finish = (): void => store.runs.finish(id, end);
     try {
-      // During a stop, the deadline's signal is already aborted and would end the wait for a lock at once.
-      await store.write(finish, error === undefined ? undefined : deadline.signal);
+      await store.write(finish, signal);
       return undefined;
     } catch (failure) {
-      store.writeWithNext(finish);
+      store.writeWhenPossible(finish);
       return toRunError(failure);
     }
   };
@@ -118,6 +117,8 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
         program_version: deps.programVersion,
         not_before: notBefore(),
       };
+      // An earlier run must have its end before this one has a row.
+      store.recover();
       runId = await store.write(() => store.runs.start(row), deadline.signal);
     },
     beforeDeadline: <T>(work: Promise<T>): Promise<T> => settledOrAborted(work, deadline.signal),
@@ -132,14 +133,14 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
         const at = store.nextTimestamp(clock.now());
         const stamp = { runId: id, at };
         const before = store.rowsWritten();
-        const { outcome, counts, heldBecause, newRejections: rejections = [] } = apply(stamp);
+        const { newRejections: rejections = [], ...applied } = apply(stamp);
         departures = drift.list();
         const newFindings = { drift: store.drift.add(departures, stamp), rejections };
         const wrote = store.rowsWritten() > before;
         store.runs.finish(id, {
           finished_at: at,
-          outcome,
-          ...counts,
+          outcome: applied.outcome,
+          ...applied.counts,
           ...requestColumns(),
           service_message: meta.message ?? null,
           service_timestamp: meta.timestamp ?? null,
@@ -147,8 +148,7 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
           last_modified: meta.lastModified ?? null,
           stale_at,
         });
-        const timestamps = { finishedAt: at, ...(stale_at && { staleAt: stale_at }) };
-        return { outcome, counts, heldBecause, newFindings, wrote, ...timestamps } satisfies Partial<RunReport>;
+        return { ...applied, newFindings, wrote, finishedAt: at, ...(stale_at && { staleAt: stale_at }) };
       }, deadline.signal);
       drift.remove(departures);
       return report(result);

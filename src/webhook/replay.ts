@@ -1,6 +1,6 @@
 import { type BesideWorker, writeBesideWorker } from '../store/beside-worker.ts';
 import { lastSeq } from '../store/queries/feed.ts';
-import { prepareAttention } from '../store/queries/overview.ts';
+import { prepareStatus } from '../store/queries/overview.ts';
 import { createOutputRows } from '../store/tables/outputs.ts';
 import { createWebhookRows } from '../store/tables/webhook.ts';
 import { formatTimestamp } from '../time/clock.ts';
@@ -26,7 +26,9 @@ export function moveDeliveries(path: string, to: number | 'end', options: Beside
     const row = rows.find();
     const at = formatTimestamp(clock.now());
     const last = lastSeq(client);
-    const isStale = prepareAttention(client)().some(({ what }) => what === 'stale');
+    const isStale = prepareStatus(client)
+      .attention()
+      .some(({ what }) => what === 'stale');
     const told = passOver(toStates(rows.states(), isStale), row);
     if (row !== undefined) rows.moveTo(to === 'end' ? last : to, at);
     else if (to !== 'end') rows.insert({ accepted_seq: to, moved_at: at, ...told });

@@ -28,11 +28,6 @@ export type Attention = {
   readonly what_to_do: string;
 };
 
-export function prepareAttention(client: Database.Database): () => readonly Attention[] {
-  const select = client.prepare<[], Attention>('SELECT * FROM attention');
-  return () => select.all();
-}
-
 export type Freshness = {
   readonly last_success_at: string | null;
   readonly age_seconds: number | null;
@@ -44,11 +39,6 @@ export type Freshness = {
   readonly open_rejections: number;
   readonly stale_at: string | null;
 };
-
-export function prepareFreshness(client: Database.Database): () => Freshness {
-  const select = client.prepare('SELECT * FROM freshness');
-  return () => select.get() as Freshness;
-}
 
 /** An output as `status`, the page, `/status.json` and the metrics show it. */
 export type OutputStatus = Omit<OutputRow, 'refused' | 'fed_by'> & {
@@ -64,9 +54,16 @@ const OUTPUTS = `SELECT name, label, outputs.seq, done_at, failed_attempts, fail
     iif(name = 'webhook', (SELECT stopped_at FROM webhook), NULL) AS stopped_at
   FROM outputs ORDER BY name DESC`;
 
-export function prepareOutputs(client: Database.Database): () => readonly OutputStatus[] {
-  const select = client.prepare<[], OutputStatus>(OUTPUTS);
-  return () => select.all();
+/** What the views and the outputs say. */
+export function prepareStatus(client: Database.Database) {
+  const attention = client.prepare<[], Attention>('SELECT * FROM attention');
+  const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
+  const outputs = client.prepare<[], OutputStatus>(OUTPUTS);
+  return {
+    attention: (): readonly Attention[] => attention.all(),
+    freshness: () => freshness.get() as Freshness,
+    outputStatus: (): readonly OutputStatus[] => outputs.all(),
+  };
 }
 
 export type Overview = ReturnType<typeof readOverview>;
@@ -77,16 +74,17 @@ export function readOverview(path: string) {
 
 function selectOverview(client: Database.Database) {
   const granted = selectLogin(client, eq(logins.outcome, 'ok'));
+  const { freshness, attention, outputStatus } = prepareStatus(client);
   return {
-    freshness: prepareFreshness(client)(),
-    attention: prepareAttention(client)(),
+    freshness: freshness(),
+    attention: attention(),
     ...selectLast(client),
     /** When the token of the last granted login expires, by the service's clock. */
     token_expires_at: granted?.expires_at ?? null,
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
     token_granted_at: granted?.at ?? null,
     last_retry_after: selectLastRetryAfter(client),
-    outputs: prepareOutputs(client)(),
+    outputs: outputStatus(),
   };
 }
 
@@ -134,10 +132,9 @@ export type Snapshot = {
 export function readSnapshot<T>(path: string, read: (snapshot: Snapshot) => T): T {
   return withReader(path, (client) => {
     assertSchemaCurrent(client, path);
-    const holds = createHoldRows(drizzle({ client }));
     const snapshot = {
       leagues: createLeagueRows(client),
-      holds,
+      holds: createHoldRows(drizzle({ client })),
       identity: createIdentity(client),
       logins: createLoginRows(client),
     };
