@@ -120,24 +120,30 @@ const MAGIC = 'SQLite format 3\0';
 /** A WAL that is longer has frames, or had some (see `padEmptyWal`). */
 const EMPTY_WAL_BYTES = 64;
 
-/**
- * The header of an SQLite database; undefined if there is none. NEVER call this for a database that this process has
- * open: closing any descriptor of a file drops all POSIX locks of the process on that file, including SQLite's. Another
- * program would then take the WAL for abandoned and delete it, and all later writes of the worker would be lost.
- */
+/** The header of an SQLite database; undefined if there is none. NEVER call this for a database that is open. */
 export function readHeader(path: string) {
+  const header = isRegularFile(path) ? readStart(path, HEADER_BYTES) : Buffer.alloc(0);
+  if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined;
+  // The offsets are those in https://sqlite.org/fileformat.html#the_database_header.
+  return { isWal: header[19] === 2, pages: header.readUInt32BE(28), applicationId: header.readUInt32BE(68) };
+}
+
+/**
+ * The first bytes of a file; fewer if it is shorter. NEVER call this for a database that this process has open: closing
+ * any descriptor of a file drops all POSIX locks of the process on that file, including SQLite's. Another program would
+ * then take the WAL for abandoned and delete it, and all later writes of the worker would be lost.
+ */
+function readStart(path: string, length: number): Buffer {
+  const start = Buffer.alloc(Math.min(sizeOf(path), length));
+  if (start.length === 0) return start;
   return explainErrors(path, () => {
-    if (!isRegularFile(path) || sizeOf(path) < HEADER_BYTES) return undefined;
-    const header = Buffer.alloc(HEADER_BYTES);
     const fd = openSync(path, 'r');
     try {
-      readSync(fd, header);
+      readSync(fd, start);
+      return start;
     } finally {
       closeSync(fd);
     }
-    if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined;
-    // The offsets are those in https://sqlite.org/fileformat.html#the_database_header.
-    return { isWal: header[19] === 2, pages: header.readUInt32BE(28), applicationId: header.readUInt32BE(68) };
   });
 }
 
@@ -191,15 +197,7 @@ function isOfLitestream(path: string): boolean {
 }
 
 function hasText(path: string, text: string): boolean {
-  const start = Buffer.alloc(Math.min(sizeOf(path), SEARCHED_BYTES));
-  if (start.length === 0) return false;
-  const fd = openSync(path, 'r');
-  try {
-    readSync(fd, start);
-  } finally {
-    closeSync(fd);
-  }
-  return start.includes(text);
+  return readStart(path, SEARCHED_BYTES).includes(text);
 }
 
 /** SQLite would delete it. */

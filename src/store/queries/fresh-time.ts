@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { runs } from '../schema.ts';
 
 const DAY_MS = 86_400_000;
 /** `runs` is kept for this many days by default. */
@@ -22,15 +23,10 @@ export type Outage = {
 
 export type FreshTime = NonNullable<ReturnType<ReturnType<typeof createCounter>>>;
 
-type Run = readonly [
-  id: number,
-  kind: string,
-  outcome: string,
-  startedAt: string,
-  finishedAt: string,
-  staleAt: string | null,
-  error: string | null,
-];
+type Run = Pick<
+  typeof runs.$inferSelect,
+  'id' | 'kind' | 'outcome' | 'started_at' | 'finished_at' | 'stale_at' | 'error_message'
+>;
 
 const GOOD = new Set(['changed', 'unchanged', 'held']);
 
@@ -79,16 +75,15 @@ export function createCounter(maxRows = MAX_ROWS) {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const since = today - (DAYS - 1) * DAY_MS;
     lastId ??= db.prepare<[string], number>(LAST_BEFORE).pluck().get(new Date(since).toISOString()) ?? 0;
-    const unread = db.prepare(RUNS_AFTER).raw(true).all(lastId, maxRows) as Run[];
+    const unread = db.prepare<[number, number], Run>(RUNS_AFTER).all(lastId, maxRows);
     for (const run of unread) {
-      const [id, , outcome] = run;
-      if (outcome === 'running') break;
+      if (run.outcome === 'running') break;
       // Rows that were deleted leave a time of which nothing is known.
-      if (id !== lastId + 1) timeline.forget();
+      if (run.id !== lastId + 1) timeline.forget();
       timeline.add(run);
-      lastId = id;
+      lastId = run.id;
     }
-    if (unread.length === maxRows && lastId === unread.at(-1)?.[0]) return undefined;
+    if (unread.length === maxRows && lastId === unread.at(-1)?.id) return undefined;
     const { spans, outages } = timeline.read(since, now);
     const share = (from: number, to: number) => shareOf(spans, from, to);
     return {
@@ -159,14 +154,13 @@ function createTimeline() {
 
   return {
     forget,
-    add: ([, kind, outcome, startedAt, finishedAt, staleAt, error]: Run): void => {
+    add: ({ kind, outcome, started_at, finished_at, stale_at, error_message: error }: Run): void => {
       if (kind !== 'leagues') return;
-      if (GOOD.has(outcome)) {
-        if (staleAt === null) forget();
-        else succeed(Date.parse(finishedAt), Date.parse(staleAt));
-      } else if (outcome === 'failed') {
-        failed = { from: failed?.from ?? Date.parse(startedAt), polls: (failed?.polls ?? 0) + 1, error };
-      }
+      if (outcome === 'failed')
+        failed = { from: failed?.from ?? Date.parse(started_at), polls: (failed?.polls ?? 0) + 1, error };
+      if (!GOOD.has(outcome)) return;
+      if (finished_at === null || stale_at === null) forget();
+      else succeed(Date.parse(finished_at), Date.parse(stale_at));
     },
     /** The spans from `since` up to `now`, and the last outages, newest first. */
     read: (since: number, now: number) => {

@@ -10,13 +10,10 @@ export type QueryValue = string | number | bigint | Buffer | null;
 const EXPLAIN = '^\\s*(?:EXPLAIN\\s+(?:QUERY\\s+PLAN\\s+)?)?';
 const VERB = new RegExp(`${EXPLAIN}([A-Z]+)`, 'i');
 const PRAGMA = new RegExp(`${EXPLAIN}PRAGMA\\s+(?:\\w+\\s*\\.\\s*)?(\\w+)\\s*(\\(|=)?`, 'i');
-const READING_PRAGMAS = new Set(
-  `application_id collation_list compile_options data_version database_list encoding foreign_key_list freelist_count
-   function_list index_info index_list index_xinfo integrity_check module_list page_count page_size
-   pragma_list quick_check schema_version synchronous table_info table_list table_xinfo user_version`.split(/\s+/),
-);
+const READING_PRAGMA =
+  /^(application_id|collation_list|compile_options|data_version|database_list|encoding|freelist_count|function_list|module_list|page_count|page_size|pragma_list|schema_version|synchronous|user_version)$/i;
 /** PRAGMAs whose argument, such as the name of a table, does not make them write. */
-const NAMED_PRAGMAS =
+const NAMED_PRAGMA =
   /^(foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/i;
 
 /** Of most statements all rows, so that the database is closed before they are printed to a slow reader. */
@@ -73,9 +70,8 @@ const FIND_NAMES = '; SELECT * FROM about names the tables, SELECT * FROM data_d
 /** Throws a UsageError unless the PRAGMA only reads. Call this before `prepare`, which executes some PRAGMAs. */
 function assertReadingPragma(sql: string): void {
   const [, name = '', argument] = PRAGMA.exec(sql) ?? [];
-  const isArgumentAllowed = argument === undefined || (argument === '(' && NAMED_PRAGMAS.test(name));
-  if (!READING_PRAGMAS.has(name.toLowerCase()) || !isArgumentAllowed)
-    throw new UsageError('This PRAGMA is not allowed: only PRAGMAs that read are.');
+  const isReading = NAMED_PRAGMA.test(name) ? argument !== '=' : READING_PRAGMA.test(name) && argument === undefined;
+  if (!isReading) throw new UsageError('This PRAGMA is not allowed: only PRAGMAs that read are.');
 }
 
 function stripComments(sql: string): string {
