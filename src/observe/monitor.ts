@@ -20,7 +20,6 @@ export type MonitorSources = {
   readonly store: Store;
   readonly session: Session;
   readonly retryAfter: RetryAfter;
-  readonly running: () => RunKind | undefined;
 };
 
 export type Monitor = ReturnType<typeof createMonitor>;
@@ -45,6 +44,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
   let lastProfileAt: number | undefined;
   /** The error of the last poll of the leagues, if it failed. */
   let lastFailure: RunError | undefined;
+  let running: RunKind | undefined;
   let lastLogin: LoginRecord | undefined;
   /** How far the service's clock was ahead at the last login whose response had a `Date` header. */
   let clockSkewMs: number | undefined;
@@ -61,6 +61,8 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
   };
 
   const onEvent: Listener = (event) => {
+    if (event.type === 'runStarted') running = event.kind;
+    if (event.type === 'runEnded') running = undefined;
     if (event.type === 'login') {
       lastLogin = event.login;
       clockSkewMs = event.login.clockSkewMs ?? clockSkewMs;
@@ -104,9 +106,8 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
       readFault,
       /** The end of the last good poll of the leagues, and the age of its data. */
       success: last,
-      ...{ lastProfileAt, lastLogin, clockSkewMs },
+      ...{ lastProfileAt, running, lastLogin, clockSkewMs },
       consecutiveFailures: sources && failures,
-      running: sources?.running(),
       /** When the current Retry-After ends; 0 if there is none. */
       pausedUntil: retryAfter?.until() ?? 0,
       token: session && readToken(session, clock),
