@@ -45,12 +45,13 @@ const essenceOf = ({ state, headline, ready, reasons }: Verdict) => ({
 
 /** The verdict of each view, ages left out. */
 async function readViews({ url }: Served) {
-  const [readyz, json, page, { samples }] = await Promise.all([
+  const [readyz, json, home, { samples }] = await Promise.all([
     fetch(`${url}/readyz`),
     fetch(`${url}/status.json`).then(async (answer) => Object(await answer.json())),
-    fetch(`${url}/`).then((answer) => answer.text()),
+    fetch(`${url}/`),
     scrape(url),
   ]);
+  const page = await home.text();
   const textIn = (pattern: RegExp) =>
     (pattern.exec(page)?.[1] ?? '').replace(/<[^>]*>/g, '').replaceAll('&middot;', '·');
   const notReady = samples.filter(({ name, value }) => name === 'league_sync_not_ready' && value === 1);
@@ -58,6 +59,7 @@ async function readViews({ url }: Served) {
     readyz: { ready: readyz.status === 200, reasons: named(Object(await readyz.json()).reasons) },
     json: essenceOf(json),
     page: {
+      status: home.status,
       state: /class="state (\w+)" id="state"/.exec(page)?.[1],
       icon: /<link rel="icon" href="\.\/icon-(\w+)\.svg"/.exec(page)?.[1],
       headline: withoutAge(textIn(/id="state".*?<h1>(.*?)<\/h1>/s)),
@@ -179,7 +181,7 @@ describe('of', () => {
       expect(views).toMatchObject({
         readyz: { ready, reasons },
         json: { state, headline, ready, reasons },
-        page: { state, icon: state, headline },
+        page: { status: reasons.includes('database') ? 503 : 200, state, icon: state, headline },
         metrics: reasons,
       });
       expect(views.title).toBe(`${SIGNS[state]} ${headline} · league-sync`);

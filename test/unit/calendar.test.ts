@@ -23,7 +23,6 @@ function shownAfter(knownMs: number): readonly string[] {
 describe('the shares of fresh time', () => {
   it.each<[number, readonly string[]]>([
     [0, []],
-    [MINUTE - 1, []],
     [3 * MINUTE, ['fresh 3 min: 99.9']],
     [5 * HOUR, ['fresh 5 h: 99.9']],
     [DAY, ['fresh 24 h: 99.9']],

@@ -10,7 +10,6 @@ import {
   dayOf,
   HOUR_MS,
   type Html,
-  MINUTE_MS,
   MONTHS,
   moment,
   momentInText,
@@ -31,20 +30,14 @@ export function formatShare(share: number): string {
   return share === 1 ? '100 %' : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
 }
 
-/** A share is shown if so much of its time is known that it tells more than the share before it. */
-const MIN_KNOWN_MS: Readonly<Record<string, number>> = {
-  '24 h': MINUTE_MS,
-  '7 d': DAY_MS + HOUR_MS,
-  '90 d': 8 * DAY_MS,
-};
-
 /** `24 h`, or less if no more is known yet. */
 function nameOf({ name, knownMs }: FreshTime['shares'][number]): string {
   return name === '24 h' && knownMs < DAY_MS - HOUR_MS ? formatDuration(knownMs) : name;
 }
 
+/** A share is shown if more time is known of it than of the one before it. */
 export function renderShares(shares: FreshTime['shares']): Html | '' {
-  const shown = shares.filter(({ name, knownMs }) => knownMs >= (MIN_KNOWN_MS[name] ?? 0));
+  const shown = shares.filter(({ knownMs }, index) => knownMs > (shares[index - 1]?.knownMs ?? 0));
   if (shown.length === 0) return '';
   return html`<dl class="shares" aria-label="Share of the time in which the data was fresh">${shown.map((known) => {
     const [number = '', unit] = formatShare(known.share ?? 0).split(' ');
