@@ -73,7 +73,6 @@ function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined
     heading,
     rows.map((row) => row.slice(0, shown)),
     terminal,
-    { shrinkFirst: 3 },
   );
   return [paint('warning', `${removals(held.length)} held`), '', table, ...more, ''].join('\n');
 }

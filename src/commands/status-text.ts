@@ -180,6 +180,6 @@ function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions)
     [...ifNotNarrow('run'), 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'],
     rows,
     terminal,
-    { lastLines: MAX_LINES },
+    MAX_LINES,
   );
 }

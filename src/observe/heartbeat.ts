@@ -5,7 +5,7 @@ import { describeProxy } from '../config/proxy.ts';
 import { StatusError, TransportError, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import { createVoice } from '../failure-streak.ts';
-import { type SendRequest, sendRequest, splitAddress } from '../http/request.ts';
+import { type SendRequest, splitAddress } from '../http/request.ts';
 import { isSuccess } from '../http/response.ts';
 import type { Log } from '../log.ts';
 import { retry } from '../service/retry.ts';
@@ -13,36 +13,35 @@ import type { RunReport } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
-export type PingMessage = {
+type Message = {
   readonly kind: 'start' | 'success' | 'fail';
   /** The messages about the start and the end of a run have the same id. */
   readonly runId: string;
   readonly text?: string;
 };
 
-/** Sends a ping. Rejects with an error whose text does not contain the URL, since the URL is secret. */
-export type SendPing = (message: PingMessage, signal: AbortSignal) => Promise<void>;
-
-export type HeartbeatOptions = {
-  readonly ping: SendPing;
-  /** The host of the URL, for the log; the rest of the URL is a secret. */
-  readonly host: string;
+type HeartbeatOptions = {
   readonly clock: Clock;
   readonly random: () => number;
+  readonly send: SendRequest;
   readonly log: Log;
 };
 
 /** The maximum wait before the first retry. It doubles to 8 and 16 s, so that retries outlast most short outages. */
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
-
-export type Heartbeat = ReturnType<typeof createHeartbeat>;
+const MAX_TEXT_LENGTH = 10_000;
 
 /**
  * Tells a monitoring service when a run of the leagues starts, succeeds or fails, without delaying the run. Sends one
  * message at a time. A newer message cancels the retries of an older one, and replaces messages that wait to be sent.
+ * Undefined if no heartbeat is set.
  */
-export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOptions) {
+export function openHeartbeat({ heartbeat: source }: Pick<Config, 'heartbeat'>, options: HeartbeatOptions) {
+  if (source === undefined) return undefined;
+  const { clock, random, send, log } = options;
+  /** The only part of the URL that is not secret. */
+  const { host } = source().url;
   const voice = createVoice(log, clock, 'debug');
   const closing = new AbortController();
   /** Aborts the request in progress. */
@@ -51,11 +50,11 @@ export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOpt
   let sending: Promise<void> = Promise.resolve();
   let runId = '';
 
-  const deliver = async (message: PingMessage, outdated: AbortSignal): Promise<void> => {
+  const deliver = async (message: Message, outdated: AbortSignal): Promise<void> => {
     if (outdated.aborted || shutdown.signal.aborted) return;
     let failure: unknown;
     const attempt = (): Promise<void> =>
-      ping(message, shutdown.signal).catch((error: unknown) => {
+      ping(source, message, send, shutdown.signal).catch((error: unknown) => {
         failure = error;
         throw error;
       });
@@ -70,7 +69,7 @@ export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOpt
       voice.failed(error, { host }, `the heartbeat to ${host} failed (${error.what.replace(/\.$/, '')})`);
     }
   };
-  const send = (message: PingMessage): void => {
+  const tell = (message: Message): void => {
     superseded.abort();
     superseded = new AbortController();
     const { signal } = superseded;
@@ -79,10 +78,10 @@ export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOpt
   const onEvent: Listener = (event) => {
     if (event.type === 'runStarted' && event.kind === 'leagues') {
       runId = randomUUID();
-      send({ kind: 'start', runId });
+      tell({ kind: 'start', runId });
     }
     if (event.type !== 'runEnded' || event.report.kind !== 'leagues') return;
-    if (event.report.outcome !== 'interrupted') send({ ...endOf(event.report), runId });
+    if (event.report.outcome !== 'interrupted') tell({ ...endOf(event.report), runId });
   };
   return {
     onEvent,
@@ -98,63 +97,47 @@ export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOpt
   };
 }
 
-type OpenOptions = Pick<HeartbeatOptions, 'clock' | 'random' | 'log'> & { readonly send?: SendRequest };
-
-export function openHeartbeat(
-  { heartbeat: source }: Pick<Config, 'heartbeat'>,
-  { send, ...options }: OpenOptions,
-): Heartbeat | undefined {
-  if (source === undefined) return undefined;
-  const { host } = source().url;
-  return createHeartbeat({ ping: createHealthchecksClient(source, { send }), host, ...options });
-}
-
-const MAX_TEXT_LENGTH = 10_000;
-
-function endOf({ outcome, error }: RunReport): Omit<PingMessage, 'runId'> {
+function endOf({ outcome, error }: RunReport): Omit<Message, 'runId'> {
   if (outcome !== 'failed') return { kind: 'success' };
   const text = error === undefined ? 'failed' : `${error.kind}: ${error.message}`;
   return { kind: 'fail', text: text.slice(0, MAX_TEXT_LENGTH) };
 }
 
-/** The timeout that healthchecks.io advises. */
-const TIMEOUT_MS = 10_000;
-const MAX_RESPONSE_BYTES = 1_024;
+/** The timeout is the one that healthchecks.io advises. */
+const LIMITS = { timeoutMs: 10_000, maxBodyBytes: 1_024, truncateBody: true };
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 /** healthchecks.io sends this with status 200 if the check does not exist or is pinged too often. */
 const REFUSED = /^OK \((not found|rate limited)\)/;
 
-/** Reads the URL again for each message, since the file with the URL may change. */
-export function createHealthchecksClient(
-  source: HeartbeatSource,
-  { timeoutMs = TIMEOUT_MS, send = sendRequest }: { timeoutMs?: number; send?: SendRequest | undefined } = {},
-): SendPing {
-  return async (message, signal) => {
-    const { url, proxy } = source();
-    const { text } = message;
-    const limits = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES, truncateBody: true };
-    const request = {
-      method: text === undefined ? 'GET' : 'POST',
-      url: pingUrl(url, message),
-      name: 'the heartbeat',
-      headers: { ...splitAddress(url).headers, ...(text === undefined ? {} : PLAIN_TEXT) },
-      body: text,
-      proxy,
-    } as const;
-    const { status, body } = await send({ ...request, ...limits }, signal).catch((error: unknown) => {
-      if (!(error instanceof TransportError)) throw error;
-      const what = error.code || `no answer within ${formatDuration(timeoutMs)}`;
-      throw new TransportError('network', true, `${what}${describeProxy(proxy)}`);
-    });
-    if (!isSuccess(status))
-      throw new StatusError(status === 408 || status >= 500, `status ${status}${describeProxy(proxy)}`);
-    const refusal = REFUSED.exec(Buffer.from(body).toString('utf8'))?.[1];
-    if (refusal !== undefined) throw new StatusError(false, refusal);
-  };
+/**
+ * Reads the URL again for each message, since the file with the URL may change. Rejects with an error whose text does
+ * not contain the URL.
+ */
+async function ping(source: HeartbeatSource, message: Message, send: SendRequest, signal: AbortSignal): Promise<void> {
+  const { url, proxy } = source();
+  const { text } = message;
+  const request = {
+    method: text === undefined ? 'GET' : 'POST',
+    url: pingUrl(url, message),
+    name: 'the heartbeat',
+    headers: { ...splitAddress(url).headers, ...(text === undefined ? {} : PLAIN_TEXT) },
+    body: text,
+    proxy,
+    ...LIMITS,
+  } as const;
+  const { status, body } = await send(request, signal).catch((error: unknown) => {
+    if (!(error instanceof TransportError)) throw error;
+    const what = error.code || `no answer within ${formatDuration(LIMITS.timeoutMs)}`;
+    throw new TransportError('network', true, `${what}${describeProxy(proxy)}`);
+  });
+  if (!isSuccess(status))
+    throw new StatusError(status === 408 || status >= 500, `status ${status}${describeProxy(proxy)}`);
+  const refusal = REFUSED.exec(Buffer.from(body).toString('utf8'))?.[1];
+  if (refusal !== undefined) throw new StatusError(false, refusal);
 }
 
 /** For example `https://hc-ping.com/<uuid>/start?rid=<run id>`. */
-function pingUrl(url: URL, { kind, runId }: PingMessage): string {
+function pingUrl(url: URL, { kind, runId }: Message): string {
   const { address } = splitAddress(url);
   if (kind !== 'success') address.pathname = `${url.pathname.replace(/\/+$/, '')}/${kind}`;
   address.search = `${url.search === '' ? '?' : `${url.search}&`}rid=${runId}`;

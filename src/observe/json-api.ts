@@ -1,7 +1,10 @@
-import { DatabaseError } from '../errors.ts';
+import { DatabaseError, toRunError } from '../errors.ts';
 import { changeJson, lastSeq, readBatch } from '../store/queries/feed.ts';
 import { readListed } from '../store/queries/leagues.ts';
-import type { Monitor } from './monitor.ts';
+import { type OutputStatus, selectLast } from '../store/queries/overview.ts';
+import type { OutputName } from '../store/tables/outputs.ts';
+import { formatTimestamp } from '../time/clock.ts';
+import type { Monitor, State } from './monitor.ts';
 import { type Handler, jsonResponse, jsonTextResponse, type Response, type Routes } from './server.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -9,9 +12,11 @@ const MAX_LIMIT = 1_000;
 /** More than a thousand usual changes. A page of huge ones ends sooner, since reading it delays polls and probes. */
 const MAX_PAGE_CHARS = 1_000_000;
 
-/** The feed and the listed leagues, page by page, for programs without SQL. Later versions only add fields. */
-export function createJsonApi({ read }: Pick<Monitor, 'read'>): Routes {
+/** The status, the feed and the listed leagues, for programs without SQL. Later versions only add fields. */
+export function createJsonApi(monitor: Monitor): Routes {
+  const { read } = monitor;
   return {
+    '/status.json': () => jsonResponse(describeStatus(monitor)),
     '/changes.json': handle(['since', 'limit'], (query) => {
       const since = readNumber(query, 'since', 0) ?? 0;
       const limit = readLimit(query);
@@ -73,4 +78,73 @@ function readNumber(query: URLSearchParams, name: string, from: number, to = Num
 
 function readLimit(query: URLSearchParams): number {
   return readNumber(query, 'limit', 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
+}
+
+/** The body of `/status.json`. Either `database.fault` is null, or both `stored` and `attention` are. */
+export function describeStatus({ state: readState, read }: Monitor) {
+  const state = readState();
+  const { settings, token, failure } = state;
+  const { baseUrl, scope, schedule, profileSchedule } = settings;
+  return {
+    ...state.verdict,
+    version: state.version,
+    now: formatTimestamp(state.now),
+    started_at: formatTimestamp(state.startedAt),
+    service: baseUrl,
+    scope,
+    schedule: describeSchedule(schedule),
+    profile_schedule: profileSchedule === 'off' ? profileSchedule : describeSchedule(profileSchedule),
+    running: state.running ?? null,
+    paused_until: timestampOf(state.pausedUntil || undefined),
+    session: {
+      logged_in: token?.isValid === true,
+      // By the service's clock; the other timestamps are by this machine's clock.
+      token_expires_at: timestampOf(token?.expiresAt),
+      // Positive if the service's clock is ahead.
+      clock_skew_ms: token?.clockSkewMs ?? null,
+      refused: failure?.error.kind === 'credentials' ? failure.error.message : null,
+      retry_at: timestampOf(failure?.until),
+    },
+    ...describeStored(state, read),
+  };
+}
+
+function describeSchedule({ expression, timezone, nextTime }: State['settings']['schedule']) {
+  return { expression, timezone, next_at: formatTimestamp(nextTime()) };
+}
+
+function describeStored({ attention, freshness, outputs, ...state }: State, read: Monitor['read']) {
+  const path = state.path ?? state.settings.database;
+  const broken = (fault: string) => ({ attention: null, mirror: null, database: { path, fault }, stored: null });
+  if (state.readFault !== undefined) return broken(state.readFault);
+  try {
+    const { last_runs, last_login = null, held_removals } = read(selectLast);
+    const { mirror, ...others } = outputsJson(outputs);
+    return {
+      attention,
+      mirror,
+      database: { path, fault: null },
+      stored: { freshness, last_runs, last_login, held_removals, ...others },
+    };
+  } catch (error) {
+    return broken(toRunError(error).message);
+  }
+}
+
+function timestampOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : formatTimestamp(ms);
+}
+
+/** The outputs as members of a JSON object; null for one that is not set. */
+export function outputsJson(outputs: readonly OutputStatus[]) {
+  const find = (name: OutputName) => outputs.find((output) => output.name === name);
+  const [webhook, mirror, copy] = [find('webhook'), find('mirror'), find('copy')];
+  return {
+    outputs,
+    webhook: webhook
+      ? { ...webhook, host: webhook.label, accepted_seq: webhook.seq, accepted_at: webhook.done_at }
+      : null,
+    mirror: mirror ? { ...mirror, mirrored_at: mirror.done_at, lag_changes: mirror.pending_changes } : null,
+    published: copy ? { ...copy, path: copy.label, at: copy.done_at } : null,
+  };
 }

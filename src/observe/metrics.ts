@@ -32,7 +32,7 @@ export function createMetrics(monitor: Monitor) {
   const registry = new Registry();
   let state = monitor.state();
   const gauge = createGauges(registry, () => state);
-  addPolls(gauge, state);
+  addPolls(gauge);
   addStored(gauge);
   const onEvent = createCounters(registry);
   addProcess(registry);
@@ -68,14 +68,12 @@ function createGauges(registry: Registry, state: () => State) {
   };
 }
 
-function addPolls(gauge: AddGauge, { settings, version }: State): void {
-  const { schedule, profileSchedule: profile } = settings;
+function addPolls(gauge: AddGauge): void {
   const successes: Read = ({ success, lastProfileAt: profileAt }) => ({
     leagues: seconds(success?.at),
     profile: seconds(profileAt),
   });
-  const failures: Read = ({ consecutiveFailures }) => consecutiveFailures;
-  const nextRuns = () => ({
+  const nextRuns: Read = ({ settings: { schedule, profileSchedule: profile } }) => ({
     leagues: seconds(schedule.nextTime()),
     profile: profile === 'off' ? undefined : seconds(profile.nextTime()),
   });
@@ -83,11 +81,12 @@ function addPolls(gauge: AddGauge, { settings, version }: State): void {
     const present = new Set(verdict.reasons.map(({ reason }) => reason));
     return Object.fromEntries(REASONS.map((reason) => [reason, present.has(reason) ? 1 : 0]));
   };
-  gauge('build_info', 'Which version this is; always 1.', () => ({ [version]: 1 }), 'version');
+  gauge('build_info', 'Which version this is; always 1.', ({ version }) => ({ [version]: 1 }), 'version');
   gauge('last_success_timestamp_seconds', 'When the last good poll ended; absent if none did.', successes, 'kind');
   gauge('next_slot_timestamp_seconds', 'When the next scheduled run is due.', nextRuns, 'kind');
   gauge('not_ready', 'Whether this reason keeps the worker from being ready (1) or not (0).', reasons, 'reason');
-  gauge('consecutive_failures', 'Polls of the leagues that failed since the last good one.', failures);
+  const failing: Read = ({ consecutiveFailures }) => consecutiveFailures;
+  gauge('consecutive_failures', 'Polls of the leagues that failed since the last good one.', failing);
 }
 
 function addStored(gauge: AddGauge): void {

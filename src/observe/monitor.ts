@@ -8,6 +8,7 @@ import type { Session } from '../service/session.ts';
 import type { SessionFailure } from '../service/session-backoff.ts';
 import { msUntilExpiry } from '../service/token.ts';
 import { withOwnSnapshot } from '../store/connection.ts';
+import type { Freshness } from '../store/queries/overview.ts';
 import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { Clock } from '../time/clock.ts';
@@ -20,7 +21,6 @@ export type MonitorSources = {
   readonly store: Store;
   readonly session: Session;
   readonly retryAfter: RetryAfter;
-  readonly running: () => RunKind | undefined;
 };
 
 export type Monitor = ReturnType<typeof createMonitor>;
@@ -45,10 +45,12 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
   let lastProfileAt: number | undefined;
   /** The error of the last poll of the leagues, if it failed. */
   let lastFailure: RunError | undefined;
+  let running: RunKind | undefined;
   let lastLogin: LoginRecord | undefined;
   /** How far the service's clock was ahead at the last login whose response had a `Date` header. */
   let clockSkewMs: number | undefined;
-  let stored: Stored | undefined;
+  /** The last known rows. */
+  let stored: Stored = { freshness: undefined, attention: [], outputs: [] };
 
   const open = (opened: MonitorSources): void => {
     const { store } = opened;
@@ -61,6 +63,8 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
   };
 
   const onEvent: Listener = (event) => {
+    if (event.type === 'runStarted') running = event.kind;
+    if (event.type === 'runEnded') running = undefined;
     if (event.type === 'login') {
       lastLogin = event.login;
       clockSkewMs = event.login.clockSkewMs ?? clockSkewMs;
@@ -79,34 +83,32 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
     const { store, session, retryAfter } = sources ?? {};
     let readFault: string | undefined;
     try {
-      stored = store && readStored(store);
+      if (store !== undefined) stored = readStored(store);
     } catch (error) {
-      // The last known rows remain. If polls fail as well, the verdict says why.
+      // If polls fail as well, the verdict says why.
       readFault = toRunError(error).message;
     }
     const failure = session?.failure();
-    const rows = stored ?? NOTHING_STORED;
     const last = success && {
       at: success.at,
       ageMs: Math.max(clock.now() - success.at, clock.monotonic() - success.monotonicAt),
     };
     const never = failures === 0 ? 'loading' : 'never';
     const staleness: HealthInput['staleness'] = last === undefined ? never : isStale() ? last : undefined;
-    const input = { ...rows, staleness, refused: findRefusal(failure, lastFailure) };
+    const input = { ...stored, staleness, refused: findRefusal(failure, lastFailure) };
     return {
       ...fixed,
       now: clock.now(),
       verdict: store === undefined ? STARTING : assess({ ...input, databaseFault: findFault(store, lastFailure) }),
       /** With symbolic links resolved; undefined until the database is open. */
       path: store?.path,
-      ...rows,
+      ...stored,
       /** Why these rows are not those of this moment. */
       readFault,
       /** The end of the last good poll of the leagues, and the age of its data. */
       success: last,
-      ...{ lastProfileAt, lastLogin, clockSkewMs },
+      ...{ lastProfileAt, running, lastLogin, clockSkewMs },
       consecutiveFailures: sources && failures,
-      running: sources?.running(),
       /** When the current Retry-After ends; 0 if there is none. */
       pausedUntil: retryAfter?.until() ?? 0,
       token: session && readToken(session, clock),
@@ -148,9 +150,9 @@ function readSuccess(finishedAt: string, staleAtText: string | null, clock: Cloc
   return { at, staleAt, monotonicAt: monotonic - Math.max(0, now - at), monotonicStaleAt: monotonic + leftMs };
 }
 
-type Stored = ReturnType<typeof readStored>;
-
-const NOTHING_STORED = { freshness: undefined, attention: [], outputs: [] } as const;
+type Stored = Pick<ReturnType<typeof readStored>, 'attention' | 'outputs'> & {
+  readonly freshness: Freshness | undefined;
+};
 
 function readStored({ read, freshness, attention, outputStatus }: Store) {
   return read(() => ({ freshness: freshness(), attention: attention(), outputs: outputStatus() }));

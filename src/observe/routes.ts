@@ -6,7 +6,6 @@ import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
 import { type Handler, jsonResponse, type Request, type Response, textResponse } from './server.ts';
-import { describeStatus } from './status-json.ts';
 
 const METHODS = ['GET', 'HEAD'];
 
@@ -14,9 +13,8 @@ const METHODS = ['GET', 'HEAD'];
 export function createApp(monitor: Monitor, log: Log) {
   const metrics = createMetrics(monitor);
   const enqueue = createRequestQueue();
-  const status = (): Response => jsonResponse(describeStatus(monitor));
   const { pages, notFound } = createPages(monitor);
-  const queued = new Map(Object.entries({ '/status.json': status, ...createJsonApi(monitor), ...pages }));
+  const queued = new Map(Object.entries({ ...createJsonApi(monitor), ...pages }));
   const respondInTurn = enqueue((request) => (queued.get(request.path) ?? notFound)(request));
   /** Answered at once, and under any host. */
   const immediate = new Map(

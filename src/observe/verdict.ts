@@ -107,7 +107,7 @@ export const OUTPUTS = {
   copy: { title: 'published copy', done: 'made', warning: 'the published copy is out of date' },
 } as const satisfies Readonly<Record<OutputName, object>>;
 
-export const isOutput = (what: string): what is OutputName => Object.hasOwn(OUTPUTS, what);
+const isOutput = (what: string): what is OutputName => Object.hasOwn(OUTPUTS, what);
 
 /** `failing` until a step succeeds; `noted`: it works, but has left something out, which `last_error` says. */
 export function outputCondition({ stopped_at, failed_attempts, last_error }: OutputStatus) {

@@ -6,26 +6,24 @@ export type Cell = string | { readonly text: string; readonly tone: Tone };
 const GAP = '  ';
 /** No column shrinks below this width. If the lines still do not fit, the terminal wraps them. */
 const MIN_WIDTH = 6;
-/** The column `shrinkFirst` shrinks to this width, which is enough to recognise an id, before other columns shrink. */
-const MIN_FIRST_WIDTH = 9;
 
 /**
  * Aligns the cells of rows below the names of the columns, and escapes control characters. At a terminal, the widest
- * columns shrink until the lines fit; `shrinkFirst` is the index of a column that shrinks before all others. Cells that
- * are then too wide are cut; those of the last column first fill up to `lastLines` lines.
+ * columns shrink until the lines fit. Cells that are then too wide are cut; those of the last column first fill up to
+ * `lastLines` lines.
  */
 export function formatTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
   { columns: width, paint }: Terminal = PLAIN,
-  { shrinkFirst = -1, lastLines = 1 }: { readonly shrinkFirst?: number; readonly lastLines?: number } = {},
+  lastLines = 1,
 ): string {
   const heading = columns.map((text): Cell => ({ text, tone: 'faint' }));
   const lines = [heading, ...rows].map((row) => row.map(cellOf));
   const natural = columns.map((_, index) =>
     lines.reduce((most, line) => Math.max(most, widthOf(line[index]?.text ?? '')), 0),
   );
-  const widths = shrinkColumns(natural, width - GAP.length * (columns.length - 1), shrinkFirst);
+  const widths = shrinkColumns(natural, width - GAP.length * (columns.length - 1));
   const last = columns.length - 1;
   return lines
     .flatMap((line) => (lastLines > 1 ? wrapCell(line, last, widths[last] ?? 0, lastLines) : [line]))
@@ -65,20 +63,10 @@ function cellOf(cell: Cell) {
   return { text: escapeControls(text), tone };
 }
 
-/** If the lines are too wide, shrinks `shrinkFirst`, then the widest columns, which all get the same width. */
-function shrinkColumns(natural: readonly number[], room: number, shrinkFirst: number): readonly number[] {
-  const first = natural[shrinkFirst];
-  const excess = Math.max(0, sum(natural) - room);
-  const widths =
-    first === undefined
-      ? natural
-      : natural.with(shrinkFirst, Math.max(Math.min(first, MIN_FIRST_WIDTH), first - excess));
-  const narrowed = (most: number): readonly number[] => widths.map((width) => Math.min(width, most));
-  let most = Math.max(...widths);
-  while (most > MIN_WIDTH && sum(narrowed(most)) > room) most -= 1;
-  return narrowed(most);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+/** If the lines are too wide, shrinks the widest columns, which all get the same width. */
+function shrinkColumns(natural: readonly number[], room: number): readonly number[] {
+  const shrunk = (most: number): readonly number[] => natural.map((width) => Math.min(width, most));
+  let most = Math.max(...natural);
+  while (most > MIN_WIDTH && shrunk(most).reduce((total, width) => total + width, 0) > room) most -= 1;
+  return shrunk(most);
 }

@@ -84,7 +84,6 @@ export function createRunQueue({ poll, retryAfter, blockedBy, log, signal }: Run
       owed.delete(kind);
       request(kind, 'catch-up');
     },
-    running: () => current,
     /** Resolves when no run is in progress or waiting. After a stop, waiting runs do not count. */
     idle: (): Promise<void> => draining,
   };

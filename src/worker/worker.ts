@@ -86,7 +86,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   });
   const { copy, deps, store, session } = resources;
   const queue = createQueue(resources, options);
-  monitor.open({ ...resources, running: () => queue.running() });
+  monitor.open(resources);
   const workerLog = createWorkerLog(log, clock, deps.scrub);
   const walWatch = createWalWatch(store, log);
   const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, monitor.onEvent, walWatch];

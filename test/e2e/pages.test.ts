@@ -4,19 +4,35 @@ import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { listLeagues, startService } from '../support/service.ts';
 import { serveHere } from '../support/status-server.ts';
 
-/** Polls these lists one after the other, and returns the HTML of pages. */
-async function serve(...lists: readonly (readonly unknown[])[]) {
+/** Polls these lists one after the other. */
+async function serveLists(...lists: readonly (readonly unknown[])[]) {
   const [first = [], ...others] = lists;
   const service = await startService({ leagues: listLeagues(first) });
-  const { worker, url } = await serveHere(setUpFor(service.url));
+  const bench = setUpFor(service.url);
+  const { worker, url } = await serveHere(bench);
   await worker.waitForPoll();
   for (const list of others) {
     service.script('leagues', listLeagues(list));
     worker.send('SIGHUP');
     await worker.waitForPoll();
   }
-  return async (path: string): Promise<string> => (await fetch(url + path)).text();
+  const page = async (path: string): Promise<string> => (await fetch(url + path)).text();
+  return { bench, page, text: async (path: string): Promise<string> => textOf(await page(path)) };
 }
+
+/** The same, and returns only the HTML of pages. */
+const serve = async (...lists: readonly (readonly unknown[])[]) => (await serveLists(...lists)).page;
+
+/** The names of the leagues in a list, or of the leagues whose changes are shown. */
+const namesIn = (page: string): readonly string[] =>
+  [...page.matchAll(/href="league\?id=[^"]*"><bdi>([^<]*)/g)].map(([, name = '']) => name);
+
+/** Where the link with this text leads. */
+const linkIn = (page: string, text: string): string | undefined =>
+  new RegExp(`href="([^"]*)"[^>]*>${text}<`).exec(page)?.[1]?.replaceAll('&amp;', '&');
+
+const changeCity = (list: readonly object[], city: string, count: number): readonly object[] =>
+  list.map((league, index) => (index < count ? { ...league, city } : league));
 
 /** What a text browser shows, roughly. */
 const textOf = (page: string): string =>
@@ -41,18 +57,112 @@ describe('the pages', () => {
     expect(text).toContain('and 37 more in the table drift');
   });
 
-  it('show the last page of the changes of a poll if a later one is asked for', async () => {
-    const page = await serve(makeLeagues(120));
-    const text = textOf(await page('/changes?poll=1&kind=added&page=99'));
-    expect(text).toContain('← Previous page 2 of 2');
+  it('list the leagues page by page, and those that a search, a sport or a status selects', async () => {
+    const golf = [
+      makeLeague('m1', { sport: 'golf', status: 'inactive', city: 'Oslo 100%_' }),
+      makeLeague('m2', { sport: 'golf' }),
+    ];
+    const { page, text } = await serveLists([...makeLeagues(120), ...golf]);
+    const first = await page('/leagues');
+    expect(textOf(first)).toContain('122 leagues, 1 to 50, sorted by name');
+    expect(namesIn(first).slice(0, 3)).toEqual(['League l1', 'League l2', 'League l3']);
+    expect([linkIn(first, 'Next →'), linkIn(first, 'Last ⇥')]).toEqual(['leagues?page=2', 'leagues?page=3']);
+    const last = await page('/leagues?page=3');
+    expect(textOf(last)).toContain('122 leagues, 101 to 122');
+    expect([linkIn(last, 'Next →'), linkIn(last, '⇤ First')]).toEqual([undefined, 'leagues']);
+    for (const [query, names] of [
+      ['q=LEAGUE M', ['League m1', 'League m2']],
+      ['q=oslo 100%_', ['League m1']],
+      ['q=l12', ['League l12', 'League l120']],
+      ['sport=golf&status=inactive', ['League m1']],
+      ['sport=golf&sort=priority', ['League m1', 'League m2']],
+    ] as const)
+      expect([query, namesIn(await page(`/leagues?${query.replace('%', '%25')}`))]).toEqual([query, names]);
+    const chosen = await page('/leagues?sport=golf&status=inactive');
+    expect(chosen.match(/aria-current="true">[^<]*(<bdi>[^<]*)?/g)?.map((link) => textOf(`<${link}`).trim())).toEqual([
+      'inactive',
+      'golf',
+      'name',
+    ]);
+    expect(await text('/leagues?q=100%25_no_such')).toContain(
+      'No leagues match &ldquo; 100%_no_such &rdquo;. Show all',
+    );
+  });
+
+  it('show all fields of a league, its history, and the statement for it', async () => {
+    const { bench, page, text } = await serveLists([makeLeague("l'1")], [makeLeague("l'1", { city: 'Oslo', odd: 1 })]);
+    const league = await page("/league?id=l'1");
+    expect(textOf(league)).toMatch(/ 11 without a value /);
+    expect(league.match(/<dt>/g)).toHaveLength(20 + 2);
+    expect(textOf(league)).toMatch(/History .* changed city nothing &rarr; Oslo extra .* added In SQL/);
+    const sql = /<code class="sql">([^<]*)/.exec(league)?.[1]?.replaceAll('&#39;', "'") ?? '';
+    expect(bench.rows(sql)).toHaveLength(2);
+    expect(await text('/league?id=nothing')).toContain('There is no league with this id');
+  });
+
+  it('show the changes by poll and kind, many of one kind as one line that leads to their pages', async () => {
+    const list = makeLeagues(124);
+    const moved = changeCity(list, 'Oslo', 3);
+    const page = await serve(list, moved, changeCity(moved.slice(1), 'Rome', 1));
+    const heads = (html: string) =>
+      [...html.matchAll(/<h3 class="poll">.*?<\/h3>/gs)].map(([head]) => textOf(head).trim());
+    const changes = await page('/changes');
+    expect(heads(changes)).toEqual([
+      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 1 changed, 1 removed$/),
+      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 3 changed$/),
+      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 124 added$/),
+    ]);
+    expect(namesIn(changes)).toHaveLength(2 + 3 + 3);
+    expect(namesIn(await page(`/${linkIn(changes, 'removed')}`))).toEqual(['League l1']);
+    const more = linkIn(changes, '121 more');
+    expect(more).toBe('changes?poll=1&kind=added');
+    const added = await page(`/${more}`);
+    expect(namesIn(added)).toHaveLength(100);
+    expect(namesIn(await page(`/${linkIn(added, 'Next →')}`))).toHaveLength(24);
+    expect(textOf(await page(`/${more}&page=99`))).toContain('← Previous page 2 of 2');
+  });
+
+  it('show older and newer changes, and those of a day', async () => {
+    const list = makeLeagues(40);
+    const { bench, page, text } = await serveLists(
+      list,
+      ...Array.from({ length: 6 }, (_, nth) => changeCity(list, `City ${nth}`, 20)),
+    );
+    const polls = (html: string): number => html.match(/<h3 class="poll">/g)?.length ?? 0;
+    const newest = await page('/changes');
+    expect([polls(newest), linkIn(newest, '← Newer')]).toEqual([5, undefined]);
+    const oldest = await page(`/${linkIn(newest, 'Older →')}`);
+    expect([polls(oldest), linkIn(oldest, 'Older →')]).toEqual([2, undefined]);
+    expect(polls(await page(`/${linkIn(oldest, '← Newer')}`))).toBe(5);
+    const [row] = bench.rows('SELECT substr(at, 1, 10) AS day FROM league_changes LIMIT 1');
+    expect(polls(await page(`/changes?day=${row?.day}`))).toBe(5);
+    expect(await text('/changes?day=2001-01-01')).toContain('No changes.');
+  });
+
+  it('stay small whatever the leagues hold, and give an id too long for a request no link', async () => {
+    const sports = Array.from({ length: 100 }, (_, index) =>
+      makeLeague(`l${index}`, { sport: `${index}${'<'.repeat(100_000)}` }),
+    );
+    const { page, text } = await serveLists([...sports, makeLeague('x'.repeat(20_000), { league_name: 'Long id' })]);
+    for (const path of ['/', '/leagues', '/leagues?page=3']) expect((await page(path)).length).toBeLessThan(1_000_000);
+    const [first] = /leagues\?sport=\d[^"]*/.exec(await page('/leagues')) ?? [];
+    expect(await text(`/${first?.replaceAll('&amp;', '&')}`)).toContain('1 league, sorted by name');
+    const long = await page('/leagues?q=long');
+    expect(long).toContain('Long id');
+    expect(long).not.toContain('league?id=');
+    // A search compares the text with every league.
+    expect(await page(`/leagues?q=${'a'.repeat(5_000)}`)).toContain(` value="${'a'.repeat(100)}">`);
   });
 
   it('mark leagues whose removal is held, and say for how long', async () => {
-    const page = await serve(makeLeagues(20), makeLeagues(10));
+    const page = await serve(makeLeagues(30), [...makeLeagues(10), '{"league_id":"l30"}']);
+    const home = await page('/');
+    expect(textOf(home)).toMatch(/rejected 1 element of the last list 1 &times; .*? since today \S+ League l30 /);
+    expect(linkIn(home, '9 more')).toBe('leagues?status=held');
     const all = await page('/leagues');
-    expect(all.match(/<span class="tag held">held<\/span>/g)).toHaveLength(10);
+    expect(all.match(/<span class="tag held">held<\/span>/g)).toHaveLength(19);
     const held = textOf(await page('/leagues?status=held'));
-    expect(held.match(/active held 3 held (just now|\d+ s)/g)).toHaveLength(10);
+    expect(held.match(/active held 3 held (just now|\d+ s)/g)).toHaveLength(19);
     expect(textOf(all)).not.toMatch(/held \d+ s|held just now/);
   });
 

@@ -1,27 +1,10 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
+import { type SimulatedBench, setUpSynced } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import { type Environment, eventually } from '../support/program.ts';
-import { serveHere, waitForReadiness } from '../support/status-server.ts';
-
-type Verdict = {
-  readonly state: string;
-  readonly headline: string;
-  readonly ready: boolean;
-  readonly reasons: readonly { readonly reason: string; readonly message: string }[];
-};
 
 const LONG_AGO = '2026-11-20T12:00:00.000Z';
-
-/** The verdict without values that change every second. */
-function essenceOf({ state, headline, ready, reasons }: Verdict) {
-  return { state, headline: headline.replace(/\d+ s/, 'N s'), ready, reasons: reasons.map(({ reason }) => reason) };
-}
-
-async function verdictOf(bench: SimulatedBench, env: Environment = {}): Promise<Verdict> {
-  return JSON.parse((await bench.run(['status', '--json'], env)).stdout);
-}
 
 /** The exit codes of `status --fail-if-stale`, as text and with --json, and the first line. */
 async function judgeByExit(bench: SimulatedBench, env: Environment = {}) {
@@ -35,28 +18,6 @@ async function judgeByExit(bench: SimulatedBench, env: Environment = {}) {
 }
 
 describe('the verdict of status', { timeout: 60_000 }, () => {
-  it.each<readonly [string, string, string, Environment]>([
-    ['drop-third', 'held', 'Up to date, but 41 removals are held', {}],
-    ['not-json', 'failed', 'Up to date, but the last poll failed', {}],
-    ['bad-rows', 'held', 'Up to date, but ', {}],
-    ['not-json', 'failed', 'Stale: the last good poll was N s ago', { LEAGUE_SYNC_STALE_AFTER: '1s' }],
-  ])('is that of /readyz after a good poll, and with %s (%s): %s', async (fault, outcome, headline, env) => {
-    const bench = await setUp();
-    const { worker, url } = await serveHere(bench, env);
-    await worker.waitForPoll('changed');
-    bench.simulator.setFault(fault, true);
-    if (env.LEAGUE_SYNC_STALE_AFTER !== undefined) await waitForReadiness(url, ['stale']);
-    else
-      expect(essenceOf(await verdictOf(bench))).toMatchObject({ state: 'good', headline: 'Up to date', reasons: [] });
-    worker.send('SIGHUP');
-    await worker.waitForPoll(outcome);
-    const verdict = essenceOf(await verdictOf(bench, env));
-    expect(verdict.headline.startsWith(headline)).toBe(true);
-    const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
-    expect(verdict).toEqual(essenceOf(told));
-    expect((await fetch(`${url}/readyz`)).status).toBe(verdict.ready ? 200 : 503);
-  });
-
   it('makes --fail-if-stale exit 1 only for stale data', async () => {
     const bench = await setUpSynced();
     expect(await judgeByExit(bench)).toMatchObject({ code: 0, first: expect.stringMatching(/^● up to date · /) });

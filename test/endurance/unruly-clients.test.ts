@@ -14,7 +14,6 @@ const LARGE_BYTES = 64_000_000;
 /** Longer than the server waits for such a reader: Node checks twice before a connection counts as stalled. */
 const PATIENCE_MS = 23_000;
 
-const METHODS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'TRACE'];
 /** Node rejects invalid HTTP without our headers. */
 const OURS = 'X-Content-Type-Options: nosniff\r\n';
 const PATHS: readonly (readonly [path: string, status: number, has?: string])[] = [
@@ -34,9 +33,7 @@ const PATHS: readonly (readonly [path: string, status: number, has?: string])[] 
 
 /** What a client sends before it waits for the end, and what it must hear. */
 const REQUESTS: readonly (readonly [says: string | Buffer, answer: RegExp, has?: string])[] = [
-  ...METHODS.map(
-    (method) => [`${method} /livez HTTP/1.1\r\nConnection: close\r\n${HOST}`, /^HTTP\/1\.1 405 /, 'GET, HEAD'] as const,
-  ),
+  [`PROPFIND /livez HTTP/1.1\r\nConnection: close\r\n${HOST}`, /^HTTP\/1\.1 405 /, 'GET, HEAD'],
   ...PATHS.map(
     ([path, status, has = '']) =>
       [`GET ${path} HTTP/1.1\r\nConnection: close\r\n${HOST}`, new RegExp(`^HTTP/1\\.1 ${status} `), has] as const,

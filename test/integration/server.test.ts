@@ -39,4 +39,12 @@ describe('a server', () => {
     }
     expect(active.isClosed()).toBe(false);
   });
+
+  it('closes a connection that sends a burst of requests and reads nothing, and goes on', async () => {
+    await using server = await startServer(LOOPBACK, async () => textResponse('ok'));
+    const burst = await openLine(Number(new URL(server.url).port), REQUEST.repeat(2_000));
+    await burst.waitForClose();
+    expect(burst.heard().split('HTTP/1.1').length).toBeLessThan(100);
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+  });
 });

@@ -82,7 +82,6 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
       },
     },
     retryAfter: { until: () => 0 },
-    running: () => undefined,
   };
   return opening as unknown as MonitorSources;
 }

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type Bench, setUpFor } from './bench.ts';
-import type { Row } from './database.ts';
 import { DEADLINE_MS, type Environment, eventually, type RunningProgram } from './program.ts';
 import { listLeagues, startService } from './service.ts';
 
@@ -33,7 +32,7 @@ async function whenListening(bench: Bench, worker: RunningProgram): Promise<Serv
 }
 
 /** Serves the page of a worker whose service sends these leagues; resolves when they are stored. */
-export async function serveLeagues(leagues: readonly Row[]): Promise<Served> {
+export async function serveLeagues(leagues: readonly object[]): Promise<Served> {
   const service = await startService({ leagues: listLeagues(leagues) });
   const served = await serve(setUpFor(service.url));
   await served.worker.waitForPoll();

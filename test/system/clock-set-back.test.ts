@@ -55,7 +55,7 @@ describe('a clock that is set back while the worker runs', () => {
     await worker.waitForPoll('changed');
     clock.set('-86400');
     await waitForReadiness(String(url), ['stale']);
-    expect(await (await fetch(String(url))).text()).toMatch(/<title>✗ \d+ s old/);
+    expect(await (await fetch(String(url))).text()).toMatch(/<title>✗ Stale: the last good poll was \d+ s ago/);
     await eventually('the receiver is told', () => receiver.told().includes('data.stale'), 20_000);
     expect((await worker.stop()).code).toBe(0);
   });

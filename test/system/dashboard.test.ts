@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { dashboard, panelOf } from '../support/dashboard.ts';
+import { dashboard } from '../support/dashboard.ts';
 import { makeFolder } from '../support/folder.ts';
 import { askPromtool, missingPromtool } from '../support/promtool.ts';
 
@@ -9,7 +9,8 @@ const LABELS = 'job="league-sync", instance="worker:9464"';
 
 /** The expressions of a panel as Prometheus gets them. */
 function expressionsOf(title: string, rateInterval = RATE_INTERVAL): readonly string[] {
-  return panelOf(title).targets.map(({ expr }) =>
+  const targets = dashboard.panels.find((panel) => panel.title === title)?.targets ?? [];
+  return targets.map(({ expr }) =>
     expr.replaceAll('$job', 'league-sync').replaceAll('$instance', '.+').replaceAll('$__rate_interval', rateInterval),
   );
 }
@@ -34,7 +35,6 @@ function expectSamples(series: Series, at: string, expr: string | undefined, sam
 
 /** A poll every five minutes, which is every twentieth value, each of which counts one. */
 const COUNTER = Array.from({ length: 50 }, (_, polls) => `${polls}x19`).join(' ');
-const INSTANCE = '{instance="worker:9464"}';
 
 describe('a panel of the dashboard', () => {
   beforeEach(({ skip }) => {
@@ -51,17 +51,6 @@ describe('a panel of the dashboard', () => {
     expect(rules.length).toBeGreaterThan(20);
     // Without the lint for duplicates: all of these rules have one name.
     expect(askPromtool(['check', 'rules', '--lint=none', file])).toMatchObject({ content: true });
-  });
-
-  it('says that a worker is down, and nothing else about it', () => {
-    expectSamples({ up: '1x10 0x10' }, '4m', expressionsOf('Worker')[0], [{ labels: INSTANCE, value: 0 }]);
-    const gone = '0x10 stale _x10';
-    expectSamples({ 'league_sync_not_ready{reason="stale"}': gone }, '4m', expressionsOf('Ready')[0], []);
-  });
-
-  it('shows how old the data is', () => {
-    const series = { 'league_sync_last_success_timestamp_seconds{kind="leagues"}': '300x60' };
-    expectSamples(series, '10m', expressionsOf('Last good poll')[0], [{ labels: INSTANCE, value: 300 }]);
   });
 
   it.each([
@@ -82,5 +71,27 @@ describe('a panel of the dashboard', () => {
     const series = { 'league_sync_runs_total{kind="leagues", outcome="unchanged"}': COUNTER };
     const [expr] = expressionsOf('League polls by outcome', rateInterval);
     expectSamples(series, at, expr, [{ labels: '{outcome="unchanged"}', value }]);
+  });
+});
+
+describe('the dashboard', () => {
+  const { panels } = dashboard;
+  const stats = panels.filter(({ type }) => type === 'stat');
+
+  // As a range, the last value before a worker died would stay for as long as the range.
+  it.each(stats)('asks for the present value of "$title", and has no colour for none', ({ targets, fieldConfig }) => {
+    for (const { instant, range } of targets) expect({ instant, range }).toEqual({ instant: true, range: false });
+    const { thresholds, mappings } = fieldConfig.defaults;
+    if (thresholds === undefined) return;
+    const nothing = mappings?.find(({ type }) => type === 'special');
+    expect(nothing?.options).toMatchObject({ match: 'null', result: { text: expect.any(String) } });
+  });
+
+  it('has panels that can be told apart and do not overlap', () => {
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
   });
 });

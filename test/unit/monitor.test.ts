@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
-import { describeStatus } from '../../src/observe/status-json.ts';
+import { describeStatus } from '../../src/observe/json-api.ts';
 import type { Resource } from '../../src/service/session-backoff.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
@@ -11,166 +11,136 @@ import { ended, makeReport } from '../support/run-report.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-function createStage() {
+function createStage(known: Parameters<typeof makeMonitorSources>[0] = {}) {
   const clock = createTestClock();
   let refused: { readonly message: string } | undefined;
   let fault: DatabaseError | undefined;
-  const monitor = createTestMonitor(clock);
-  const health = {
-    open: (lastSuccessAt: number | undefined, consecutiveFailures: number): void =>
-      monitor.open(
-        makeMonitorSources({
-          lastSuccessAt,
-          consecutiveFailures,
-          refusal: () => refused,
-          fault: () => fault,
-        }),
-      ),
-    noteRun: (report: RunReport): void => monitor.onEvent(ended(report)),
-    verdict: () => monitor.state().verdict,
-  };
-  const refuse = (message: string | undefined): void => {
-    refused = message === undefined ? undefined : { message };
-  };
-  const harm = (error: DatabaseError | undefined): void => {
-    fault = error;
-  };
-  /** The report of a poll that succeeds now, or fails with this error. */
-  const reportOf = (more: Partial<RunReport> = {}): RunReport => {
+  const { open, onEvent, state } = createTestMonitor(clock);
+  const openWith = (more: typeof known = {}): void =>
+    open(makeMonitorSources({ refusal: () => refused, fault: () => fault, ...known, ...more }));
+  openWith();
+  /** A poll that succeeds now, or fails with this error. */
+  const poll = (more: Partial<RunReport> = {}): void => {
     const now = clock.now();
     const timestamps = { finishedAt: formatTimestamp(now), staleAt: formatTimestamp(now + STALE_AFTER) };
     const isGood = more.error === undefined && more.outcome !== 'interrupted';
-    return makeReport({ ...(isGood ? timestamps : {}), ...more });
+    onEvent(ended(makeReport({ ...(isGood ? timestamps : {}), ...more })));
   };
-  const reasons = () => health.verdict().reasons.map(({ reason }) => reason);
-  return { clock, monitor, health, reasons, refuse, harm, reportOf };
+  return {
+    clock,
+    openWith,
+    poll,
+    verdict: () => state().verdict,
+    reasons: () => state().verdict.reasons.map(({ reason }) => reason),
+    refuse: (message: string | undefined): void => {
+      refused = message === undefined ? undefined : { message };
+    },
+    harm: (error: DatabaseError | undefined): void => {
+      fault = error;
+    },
+  };
 }
 
 describe('the health', () => {
   it('is `starting` until the database is open, then `no-good-poll`', () => {
-    const { health, reasons, reportOf } = createStage();
-    expect(health.verdict()).toMatchObject({ ready: false, reasons: [{ reason: 'starting' }] });
-    health.open(undefined, 0);
+    expect(createTestMonitor(createTestClock()).state().verdict).toMatchObject({
+      ready: false,
+      reasons: [{ reason: 'starting' }],
+    });
+    const { poll, reasons, verdict } = createStage();
     expect(reasons()).toEqual(['no-good-poll']);
-    health.noteRun(reportOf({ error: new StatusError(true, 'down') }));
-    health.noteRun(reportOf({ kind: 'profile' }));
-    health.noteRun(reportOf({ outcome: 'interrupted' }));
+    poll({ error: new StatusError(true, 'down') });
+    poll({ kind: 'profile' });
+    poll({ outcome: 'interrupted' });
     expect(reasons()).toEqual(['no-good-poll']);
-    health.noteRun(reportOf());
-    expect(health.verdict()).toMatchObject({ ready: true, reasons: [] });
-  });
-
-  it.each(['changed', 'unchanged', 'held'] as const)('takes a poll for good that is %s', (outcome) => {
-    const { health, reportOf } = createStage();
-    health.open(undefined, 0);
-    health.noteRun(reportOf({ outcome }));
-    expect(health.verdict().ready).toBe(true);
+    poll();
+    expect(verdict()).toMatchObject({ ready: true, reasons: [] });
   });
 
   it.each<readonly [string, (stage: ReturnType<typeof createStage>) => void]>([
-    ['of this process', ({ health, reportOf }) => health.noteRun(reportOf())],
-    ['of the one before', ({ clock, health }) => health.open(clock.now(), 0)],
+    ['of this process', ({ poll }) => poll({ outcome: 'held' })],
+    ['of the one before', ({ clock, openWith }) => openWith({ lastSuccessAt: clock.now() })],
   ])('is stale to the millisecond after the last good poll %s, and fresh with the next one', async (_, succeed) => {
     const stage = createStage();
-    const { clock, health, reasons, reportOf } = stage;
-    health.open(undefined, 0);
+    const { clock, poll, reasons, verdict } = stage;
     succeed(stage);
     await clock.advance(STALE_AFTER - 1);
     expect(reasons()).toEqual([]);
     await clock.advance(1);
-    expect(health.verdict()).toMatchObject({
+    expect(verdict()).toMatchObject({
       headline: 'Stale: the last good poll was 17 min ago',
       reasons: [{ reason: 'stale', message: 'No poll of the leagues has succeeded in time.' }],
     });
-    health.noteRun(reportOf());
+    poll();
     expect(reasons()).toEqual([]);
   });
 
-  it.each<readonly [string, (clock: TestClock) => number]>([
-    ['set back meanwhile', (clock) => clock.now()],
-    ['ahead before the start', (clock) => clock.now() + 24 * HOUR],
-  ])('grows stale, too, if the clock was %s', async (_, successAt) => {
-    const { clock, health, reasons } = createStage();
-    health.open(successAt(clock), 0);
+  it.each<readonly [string, (clock: TestClock) => number, number]>([
+    ['the clock was set back meanwhile', (clock) => clock.now(), STALE_AFTER],
+    ['the clock was ahead before the start', (clock) => clock.now() + 24 * HOUR, STALE_AFTER],
+    ['it is old already, and the clock was set back', (clock) => clock.now() - STALE_AFTER + MINUTE, MINUTE],
+  ])('grows stale, too, if %s', async (_, successAt, leftMs) => {
+    const { clock, openWith, reasons } = createStage();
+    openWith({ lastSuccessAt: successAt(clock) });
     clock.step(-HOUR);
-    await clock.advance(STALE_AFTER - 1);
-    expect(reasons()).toEqual([]);
-    await clock.advance(1);
-    expect(reasons()).toEqual(['stale']);
-  });
-
-  it('counts the age at the start, too, if the clock is set back after it', async () => {
-    const { clock, health, reasons } = createStage();
-    health.open(clock.now() - STALE_AFTER + MINUTE, 0);
-    clock.step(-HOUR);
-    await clock.advance(MINUTE - 1);
+    await clock.advance(leftMs - 1);
     expect(reasons()).toEqual([]);
     await clock.advance(1);
     expect(reasons()).toEqual(['stale']);
   });
 
   it('is stale if the clock is set ahead, or the machine was suspended, until the next good poll', () => {
-    const { clock, health, reasons, reportOf } = createStage();
-    health.open(undefined, 0);
-    health.noteRun(reportOf());
+    const { clock, poll, reasons } = createStage();
+    poll();
     clock.step(STALE_AFTER);
     expect(reasons()).toEqual(['stale']);
-    health.noteRun(reportOf());
+    poll();
     expect(reasons()).toEqual([]);
   });
 
   it('names the database while the last poll failed for it, and no longer', () => {
-    const { health, reportOf } = createStage();
-    health.open(undefined, 0);
-    health.noteRun(reportOf());
-    health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
-    expect(health.verdict().reasons).toEqual([{ reason: 'database', message: 'The disk is full.' }]);
-    health.noteRun(reportOf());
-    expect(health.verdict().ready).toBe(true);
+    const { poll, verdict } = createStage();
+    poll();
+    poll({ error: new DatabaseError('The disk is full.') });
+    expect(verdict().reasons).toEqual([{ reason: 'database', message: 'The disk is full.' }]);
+    poll();
+    expect(verdict().ready).toBe(true);
   });
 
-  it.each([
-    ['is gone', new DatabaseError('The file was deleted.', { gone: true, condition: 'is gone' })],
-    [
-      'is in use by another program',
-      new DatabaseError('It is locked.', { busy: true, condition: 'is in use by another program' }),
-    ],
-  ])('says that the database %s while it is, be there a poll or not', (what, error) => {
-    const { health, harm, reportOf } = createStage();
-    health.open(undefined, 0);
-    health.noteRun(reportOf());
-    harm(error);
-    expect(health.verdict()).toMatchObject({
-      state: 'bad',
-      headline: `The database ${what}`,
-      reasons: [{ reason: 'database', message: error.message }],
-    });
-    health.noteRun(reportOf({ error }));
-    harm(undefined);
-    expect(health.verdict().ready).toBe(true);
-  });
+  it.each([[{ gone: true, condition: 'is gone' }], [{ busy: true, condition: 'is in use by another program' }]])(
+    'says that the database %s while it is, be there a poll or not',
+    (details) => {
+      const { harm, poll, verdict } = createStage();
+      const error = new DatabaseError('That is wrong.', details);
+      poll();
+      harm(error);
+      expect(verdict()).toMatchObject({
+        state: 'bad',
+        headline: `The database ${details.condition}`,
+        reasons: [{ reason: 'database', message: error.message }],
+      });
+      poll({ error });
+      harm(undefined);
+      expect(verdict().ready).toBe(true);
+    },
+  );
 
   it('names rejected credentials at once, even if no poll has asked for a token', () => {
-    const { health, reasons, refuse, reportOf } = createStage();
-    health.open(undefined, 0);
-    health.noteRun(reportOf());
+    const { poll, reasons, refuse, verdict } = createStage();
+    poll();
     refuse('The service refused the login.');
-    expect(health.verdict().reasons).toEqual([
-      { reason: 'credentials-refused', message: 'The service refused the login.' },
-    ]);
+    expect(verdict().reasons).toEqual([{ reason: 'credentials-refused', message: 'The service refused the login.' }]);
     refuse(undefined);
     expect(reasons()).toEqual([]);
-    health.noteRun(reportOf({ error: new CredentialsError('A fresh token was rejected, too.') }));
+    poll({ error: new CredentialsError('A fresh token was rejected, too.') });
     expect(reasons()).toEqual(['credentials-refused']);
   });
 
   it('is ready though the profile is forbidden, but not if the leagues are', () => {
-    const { clock, monitor } = createStage();
     const reasonsIf = (resource: Resource) => {
-      monitor.open(
-        makeMonitorSources({ refusal: () => ({ message: 'forbidden', resource }), lastSuccessAt: clock.now() }),
-      );
-      return monitor.state().verdict.reasons.map(({ reason }) => reason);
+      const { poll, reasons } = createStage({ refusal: () => ({ message: 'forbidden', resource }) });
+      poll();
+      return reasons();
     };
     expect(reasonsIf('profile')).toEqual([]);
     expect(reasonsIf('leagues')).toEqual(['credentials-refused']);

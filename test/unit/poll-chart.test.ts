@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderPolls, spanOf } from '../../src/observe/page/poll-chart.ts';
+import { percentile, renderPolls, roundUp, spanOf, timeTicks } from '../../src/observe/page/poll-chart.ts';
 import { STYLE } from '../../src/observe/page/style.ts';
 import { NO_COUNTS } from '../../src/sync/report.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
@@ -98,5 +98,24 @@ describe('the chart of polls', () => {
     ['0 0 29 2 *', 90 * DAY],
   ])('goes back as far as 90 polls of the schedule %s take, but not beyond 90 days', (expression, span) => {
     expect(spanOf(parseSchedule(expression, 'UTC'), NOW)).toBe(span);
+  });
+});
+
+describe('the axes', () => {
+  it.each([
+    [90_000, '11:58:30 11:58:40 11:58:50 11:59:00 11:59:10 11:59:20 11:59:30 11:59:40 11:59:50 12:00:00'],
+    [7.5 * HOUR, '05:00 06:00 07:00 08:00 09:00 10:00 11:00 12:00'],
+    [90 * DAY, '27 Aug 10 Sep 24 Sep 8 Oct 22 Oct 5 Nov 19 Nov'],
+  ])('have ticks at round times of the last %i ms', (span, labels) => {
+    const ticks = timeTicks(NOW - span, NOW, 9).map(({ label }) => label);
+    expect(ticks.join(' ')).toBe(labels);
+  });
+
+  it('end at a round duration', () => {
+    expect([0, 273, 400, 401, 999, 4_200].map(roundUp)).toEqual([10, 400, 400, 600, 1_000, 6_000]);
+  });
+
+  it('are as long as a percentile, which is one of the values, says', () => {
+    expect([percentile([], 0.5), percentile([3], 0.95), percentile([1, 2, 3, 4], 0.5)]).toEqual([0, 3, 3]);
   });
 });

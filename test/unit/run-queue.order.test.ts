@@ -54,8 +54,8 @@ async function play(events: readonly Event[]) {
     if (event === 'end') await endOne();
     else {
       const [kind, trigger] = event;
-      if (queue.running() !== kind || trigger === 'catch-up')
-        owed.set(kind, begun.filter((one) => one === kind).length);
+      const running = ends.length > 0 ? begun.at(-1) : undefined;
+      if (running !== kind || trigger === 'catch-up') owed.set(kind, begun.filter((one) => one === kind).length);
       queue.request(kind, trigger);
       await setImmediate();
     }

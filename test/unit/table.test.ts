@@ -34,8 +34,7 @@ describe('a table', () => {
 
   it('wraps the last column instead, if it may have several lines', () => {
     const terminal = { ...PLAIN, columns: 30 };
-    const wrapped = (lastLines: number) =>
-      formatTable(['n', 'some', 'more'], rows, terminal, { lastLines }).split('\n');
+    const wrapped = (lastLines: number) => formatTable(['n', 'some', 'more'], rows, terminal, lastLines).split('\n');
     expect(wrapped(4)).toEqual([
       'n   some          more',
       '1   short         a very long',
@@ -59,10 +58,6 @@ describe('a table', () => {
 
   it('keeps every column visible, however narrow the terminal is', () => {
     expect(formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: 3 })).toContain('a ver…');
-  });
-
-  it('never widens the column that shrinks first', () => {
-    expect(formatTable(['id', 'some'], [['a', 'b']], PLAIN, { shrinkFirst: 0 })).toBe('id  some\na   b');
   });
 
   it('is painted after it was laid out, and not at all without colours', () => {

@@ -51,7 +51,7 @@ function renderKinds(day: string | undefined, chosen: Kind | undefined): Html {
 export function renderPollPage({ poll, kind, page, last, changes }: PollPage, now: number): Html {
   return html`<section aria-labelledby="changes-title" data-part="changes"><div class="top"><h1 id="changes-title">${count(poll[kind])} ${kind}</h1>
 <p class="muted">by the poll of ${momentInText(poll.at, now)}</p><p class="end plain"><a href="changes">All changes</a></p></div>
-<ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS))}</ol>${renderPager({ page, last }, (to) => pathToPoll(poll.id, kind, to))}</section>`;
+<ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS))}</ol>${renderPager(page, last, (to) => pathToPoll(poll.id, kind, to))}</section>`;
 }
 
 const SIGNS: Readonly<Record<Kind, string>> = { added: '+', changed: '~', removed: '−', restored: '↺' };

@@ -8,12 +8,11 @@ import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
 import type { Read, State } from '../monitor.ts';
 import { outputCondition } from '../verdict.ts';
+import { firstDayShown, renderFreshDays, renderYear } from './calendar.ts';
 import { renderChangedPolls } from './changes.ts';
-import { renderFreshDays } from './fresh-strip.ts';
 import { bdi, count, countOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
 import { renderNotices, renderVerdict } from './verdict-card.ts';
-import { firstDayShown, renderYear } from './year.ts';
 
 /** About as high as the two cards beside them. */
 const RECENT = { maxChanges: 5, foldAbove: 3 };
@@ -67,12 +66,6 @@ export function renderError(level: 'h1' | 'h2', error: string | undefined): Html
   const heading = level === 'h1' ? html`<h1 id="error-title">${title}</h1>` : html`<h2 id="error-title">${title}</h2>`;
   return html`<section aria-labelledby="error-title" data-part="error">${heading}
 <p>${error ?? 'They appear as soon as the database can be read.'}</p></section>`;
-}
-
-/** The address to which links to the list of leagues lead that were made when the list was on the home page. */
-export function movedTo(query: URLSearchParams): string | undefined {
-  const { q, sport, status, page } = Object.fromEntries(query);
-  return q || sport || status || page ? pathWith('leagues', { q, sport, status, page }) : undefined;
 }
 
 const WIDTH = 300;

@@ -95,25 +95,12 @@ export function pathWith(path: string, values: Readonly<Record<string, string | 
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** Links to the pages before and after this one, and with `hasEnds` to the first and the last. */
-export function renderPager(
-  {
-    page,
-    last,
-    label = 'Pages',
-    hasEnds = false,
-  }: {
-    readonly page: number;
-    readonly last: number;
-    readonly label?: string;
-    readonly hasEnds?: boolean;
-  },
-  pathTo: (page: number) => string,
-): Html | '' {
+/** Links to the pages before and after this one, and to the first and the last. */
+export function renderPager(page: number, last: number, pathTo: (page: number) => string, label = 'Pages'): Html | '' {
   if (last <= 1) return '';
   const link = (to: number, words: string): Html | '' =>
     to < 1 || to > last ? '' : html`<li><a href="${pathTo(to)}">${words}</a></li>`;
-  return html`<nav aria-label="${label}"><ul class="pages">${hasEnds && page > 2 ? link(1, '⇤ First') : ''}${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}${hasEnds && page < last - 1 ? link(last, 'Last ⇥') : ''}</ul></nav>`;
+  return html`<nav aria-label="${label}"><ul class="pages">${page > 2 ? link(1, '⇤ First') : ''}${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}${page < last - 1 ? link(last, 'Last ⇥') : ''}</ul></nav>`;
 }
 
 /** The name of a league as the queries of lists cut it. */

@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
-import type { Attention } from '../../store/queries/overview.ts';
 import { timeOfDay } from '../../time/clock.ts';
-import { formatAge } from '../../time/duration.ts';
 import type { State } from '../monitor.ts';
 import type { Response, Routes } from '../server.ts';
-import { isOutput, type Verdict } from '../verdict.ts';
-import { count, countOf, type Html } from './html.ts';
+import type { Verdict } from '../verdict.ts';
+import type { Html } from './html.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 
@@ -29,14 +27,6 @@ const SHAPES: Readonly<Record<IconName, string>> = {
 
 export const iconPath = (name: Verdict['state']): string => `icon-${name}.svg`;
 
-export const ICONS = Object.entries(SHAPES).map(([name, shape]) => ({
-  path: `/icon-${name}.svg`,
-  svg: `${SVG}${shape}</svg>`,
-}));
-
-/** The colours of the ground (style/colours.ts), which browsers give their own bars. */
-const THEME = { light: '#f6f7f9', dark: '#0d1117' };
-
 // The names of the files change with their content, so that browsers may cache the files forever.
 const STYLE_PATH = `style-${hash('sha256', STYLE, 'hex').slice(0, 12)}.css`;
 const SCRIPT_PATH = `page-${hash('sha256', SCRIPT, 'hex').slice(0, 12)}.js`;
@@ -47,7 +37,12 @@ const ONE_DAY = 'public, max-age=86400';
 export const ASSETS: Routes = {
   [`/${STYLE_PATH}`]: () => replyAsset('text/css; charset=utf-8', FOREVER, STYLE),
   [`/${SCRIPT_PATH}`]: () => replyAsset('text/javascript; charset=utf-8', FOREVER, SCRIPT),
-  ...Object.fromEntries(ICONS.map(({ path, svg }) => [path, () => replyAsset('image/svg+xml', ONE_DAY, svg)])),
+  ...Object.fromEntries(
+    Object.entries(SHAPES).map(([name, shape]) => [
+      `/icon-${name}.svg`,
+      () => replyAsset('image/svg+xml', ONE_DAY, `${SVG}${shape}</svg>`),
+    ]),
+  ),
 };
 
 function replyAsset(type: string, cache: string, body: string): Response {
@@ -75,8 +70,6 @@ export function renderPage(info: PageInfo, main: Html, { verdict, version, now }
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="theme-color" content="${THEME.light}" media="(prefers-color-scheme: light)">
-<meta name="theme-color" content="${THEME.dark}" media="(prefers-color-scheme: dark)">
 <title>${SIGNS[state]} ${title} &middot; league-sync</title>
 <link rel="stylesheet" href="${up}${STYLE_PATH}">
 <script src="${up}${SCRIPT_PATH}" defer></script>
@@ -96,29 +89,4 @@ ${main}
 </body>
 </html>`;
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };
-}
-
-function describeFirst({ what, count: number }: Attention): string {
-  if (isOutput(what)) return `${what} fails`;
-  const texts: Readonly<Partial<Record<string, string>>> = {
-    failing: `${countOf(number ?? 1, 'poll')} failed`,
-    'held-removals': `${count(number ?? 1)} held`,
-    'rejected-leagues': `${count(number ?? 1)} rejected`,
-  };
-  return texts[what] ?? what.replaceAll('-', ' ');
-}
-
-/** The title of the home page, such as `133 leagues`, `44 held` or `43 min old`. */
-export function tabTitle({ verdict, attention: [first], freshness, success }: State): string {
-  const { ready, state, headline, reasons } = verdict;
-  if (ready) return first ? describeFirst(first) : countOf(freshness?.live_leagues ?? 0, 'league');
-  const worst = reasons[0]?.reason ?? 'starting';
-  if (state === 'loading' && worst !== 'starting') return 'loading';
-  return {
-    starting: 'starting',
-    'no-good-poll': 'no data yet',
-    'credentials-refused': 'credentials problem',
-    database: headline.replace(/^The /, ''),
-    stale: formatAge(success?.ageMs ?? 0).replace(/ ago$/, ' old'),
-  }[worst];
 }

@@ -6,16 +6,15 @@ import { bdi, type Html, moment, momentInText, relativeTime } from './html.ts';
 
 export const MAX_HISTORY = 100;
 const MAX_FIELDS = 20;
-/** What stands in the head of the page. */
-const IN_HEAD = ['league_name', 'sport', 'status'];
 const EMPTY = new Set(['', '[]', '{}']);
+/** The first group has no title; what is in none is in `Other`. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  '': ['league_name', 'sport', 'status'],
   Identity: ['league_id', 'league_image', 'priority', 'city', 'state'],
   Season: ['active_season_type', 'active_year', 'active_poll', 'rankings', 'default_tournaments', 'default_markets'],
   'External ids': ['sport_db_id', 'external_id', 'external_odds_id'],
   Times: ['create_datetime', 'last_update_datetime'],
 };
-const OTHERS = 'Other';
 
 type Field = LeagueDetails['fields'][number];
 
@@ -49,15 +48,11 @@ function renderAllFields(fields: readonly Field[]): Html {
   const isEmpty = ({ value }: Field): boolean => value.text === null || EMPTY.has(value.text.replace(/\s/g, ''));
   const [filled, empty] = [fields.filter((field) => !isEmpty(field)), fields.filter(isEmpty)];
   const grouped = new Set(Object.values(GROUPS).flat());
-  const groups = {
-    Head: IN_HEAD,
-    ...GROUPS,
-    [OTHERS]: filled.map(({ name }) => name).filter((name) => !grouped.has(name) && !IN_HEAD.includes(name)),
-  };
+  const groups = { ...GROUPS, Other: filled.map(({ name }) => name).filter((name) => !grouped.has(name)) };
   return html`${Object.entries(groups).map(([title, names]) => {
     const found = names.flatMap((wanted) => filled.filter(({ name }) => name === wanted));
     if (found.length === 0) return '';
-    return html`${title === 'Head' ? '' : html`<h3 class="group">${title}</h3>`}<dl class="fields">${found.map(renderField)}</dl>`;
+    return html`${title === '' ? '' : html`<h3 class="group">${title}</h3>`}<dl class="fields">${found.map(renderField)}</dl>`;
   })}${empty.length === 0 ? '' : html`<details><summary>${empty.length} without a value</summary><dl class="fields">${empty.map(renderField)}</dl></details>`}`;
 }
 

@@ -26,8 +26,8 @@ export type LeaguesView = {
 export function renderLeagues(view: LeaguesView, now: number): Html {
   const { choice, facets, listing, held } = view;
   const statuses = held > 0 ? [...facets.statuses, { name: 'held', leagues: held }] : facets.statuses;
-  const pages = { page: listing.page, last: Math.ceil(listing.total / LEAGUES_A_PAGE), hasEnds: true };
-  const pager = (label: string) => renderPager({ ...pages, label }, (page) => pathTo(choice, page));
+  const last = Math.ceil(listing.total / LEAGUES_A_PAGE);
+  const pager = (label: string) => renderPager(listing.page, last, (page) => pathTo(choice, page), label);
   const sorts = SORTS.map((sort) => link({ ...choice, sort }, SORT_NAMES[sort], sort === choice.sort));
   return html`<section aria-labelledby="leagues-title" data-part="search"><div class="top"><h1 id="leagues-title">Leagues</h1></div>
 <form action="leagues" method="get" role="search">

@@ -4,11 +4,11 @@ import { KINDS, type Kind, readChanges, readChangesPage, readPollPage } from '..
 import { createFacetCounter, listLeagues, readLeague, SORTS } from '../../store/queries/leagues.ts';
 import { countHeld } from '../../store/queries/open-problems.ts';
 import type { Monitor, State } from '../monitor.ts';
-import { type Handler, type Request, type Routes, textResponse } from '../server.ts';
+import type { Handler, Request, Routes } from '../server.ts';
 import { CHANGES_A_PAGE, renderChanges, renderPollPage } from './changes.ts';
-import { createReader, movedTo, renderError, renderHome } from './home.ts';
+import { createReader, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
-import { ASSETS, type PageInfo, renderPage, tabTitle } from './layout.ts';
+import { ASSETS, type PageInfo, renderPage } from './layout.ts';
 import { MAX_HISTORY, renderLeague } from './league.ts';
 import { type Choice, LEAGUES_A_PAGE, renderLeagues } from './leagues.ts';
 
@@ -41,17 +41,15 @@ export function createPages(monitor: Monitor) {
     if (found === undefined) return missing('No such poll', 'No poll with this id has changed anything');
     return [{ title: 'Changes', path: 'changes' }, renderPollPage(found, now)];
   };
-  const home = handle((_, state) => {
-    const data = readHome(state);
-    return [{ title: tabTitle(state), path: '', status: 'error' in data ? 503 : 200 }, renderHome(state, data)];
-  });
 
   const pages: Routes = {
-    '/': (request) => {
-      const moved = movedTo(request.query);
-      if (moved === undefined) return home(request);
-      return textResponse(`The list of leagues is at ${moved}\n`, 302, { Location: moved });
-    },
+    '/': handle((_, state) => {
+      const data = readHome(state);
+      return [
+        { title: state.verdict.headline, path: '', status: 'error' in data ? 503 : 200 },
+        renderHome(state, data),
+      ];
+    }),
     '/leagues': handle(({ query }, { now }) => {
       const choice = readChoice(query);
       const page = parsePositive(query.get('page')) ?? 1;

@@ -68,7 +68,6 @@ dl.rows small { display: block; font-size: .88em; font-weight: 400; color: var(-
 .state.warning { background: var(--warn-ground); border-color: color-mix(in srgb, var(--warn) 45%, var(--card)); }
 .state.bad { background: var(--bad-ground); border-color: color-mix(in srgb, var(--bad) 45%, var(--card)); }
 .state.lost { border-color: var(--muted); }
-.state h1, .state h2 { font-size: 1.6rem; line-height: 1.2; font-weight: 650; letter-spacing: -.015em; }
 .state .what p { margin-top: .2rem; color: var(--muted); }
 .shares { display: flex; gap: 1.75rem; text-align: right; }
 .shares dt { font-size: .8rem; color: var(--muted); } .shares dd { font-size: 1.35rem; font-weight: 600; line-height: 1.2; white-space: nowrap; }
@@ -136,7 +135,7 @@ button { background: var(--link); border-color: var(--link); color: var(--card);
 @media (max-width: 40rem) {
   header { padding: .6rem 1rem; } main, footer { padding-inline: .75rem; } header nav { order: 1; width: 100%; } header nav a { padding: .5rem .75rem; }
   section { padding: 1rem; }
-  .state { grid-template-columns: auto minmax(0, 1fr); padding: 1rem; gap: 0 .75rem; } .state h1, .state h2 { font-size: 1.3rem; } .icon { width: 34px; height: 34px; align-self: start; }
+  .state { grid-template-columns: auto minmax(0, 1fr); padding: 1rem; gap: 0 .75rem; } .state h1 { font-size: 1.3rem; } .icon { width: 34px; height: 34px; align-self: start; }
   .shares { grid-column: 1 / -1; justify-content: space-between; text-align: left; margin-top: .75rem; }
   .top > .end { margin-left: 0; }
   .scroll { margin-inline: -1rem; padding-inline: 1rem; }

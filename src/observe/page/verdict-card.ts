@@ -5,7 +5,7 @@ import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import type { State } from '../monitor.ts';
 import type { Reason } from '../verdict.ts';
-import { renderShares } from './fresh-strip.ts';
+import { renderShares } from './calendar.ts';
 import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './layout.ts';
 
