@@ -10,7 +10,7 @@ import { withOwnReader } from '../store/connection.ts';
 import { exists } from '../store/copy.ts';
 import { explainErrors } from '../store/database-error.ts';
 import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
-import { type FeedEntry, findRange, readBatch } from '../store/queries/feed.ts';
+import { type Change, findRange, readBatch } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/user-query.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -80,10 +80,9 @@ function configFor(url: string, io: ProcessIO): Config {
   return { ...loadConfig(readSettings(settings), io.environment), listen: PAGE };
 }
 
-/** Stops after 24 days at the latest, since setTimeout fires at once if its delay is longer. */
 function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   const timer = new AbortController();
-  setTimeout(() => timer.abort(new StoppedError()), Math.min(ms, 2 ** 31 - 1)).unref();
+  setTimeout(() => timer.abort(new StoppedError()), ms).unref();
   return AbortSignal.any([stop, timer.signal]);
 }
 
@@ -118,12 +117,12 @@ function commandFor(command: string): string {
 /** Gives the first changes of each poll. Reads them from the change feed, as any other tool could. */
 function createFeedReader() {
   let seq = 0;
-  return ({ wrote }: RunReport): readonly FeedEntry[] => {
+  return ({ wrote }: RunReport): readonly Change[] => {
     if (!wrote) return [];
     return withOwnReader(DATABASE, (db) => {
       const range = findRange(db, { afterSeq: seq });
       seq = range.last;
-      return readBatch(db, range, { limit: MAX_TOLD, fields: true }).entries;
+      return readBatch(db, range, { limit: MAX_TOLD }).entries;
     });
   };
 }

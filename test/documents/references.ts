@@ -81,7 +81,7 @@ function lookUpContained(all: readonly string[], place: Place): Finding {
 function faultOfProgram(words: readonly string[], { database }: Place): string | undefined {
   const asked: { sql?: unknown; fault?: unknown } = {};
   try {
-    createSilentProgram(asked).parse(words, { from: 'user' });
+    createSilentProgram(asked).parse(words.length === 0 ? ['run'] : words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isNamed = error.exitCode === 0 || error.code === 'commander.missingArgument';

@@ -279,11 +279,4 @@ describe('changes at a terminal', { timeout: 60_000 }, () => {
     expect(rankings.indexOf('rankings')).toBe(third.indexOf('priority'));
     expect(rankings.indexOf('false →')).toBe(third.indexOf('1 →'));
   });
-
-  it('shows whole ids with --ids, which changes nothing in a pipe', async () => {
-    const feed = await makeFeed(...LIFE);
-    const lines = await look(feed, '--ids --limit 1', 80);
-    expect(lines.map((line) => line.trim())).toContain('l2');
-    expect(linesOf(await feed.show(['--ids']))).toEqual(linesOf(await feed.show()));
-  });
 });
