@@ -3,8 +3,6 @@ import { dirname } from 'node:path';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
-import { createMirrorProcess } from '../mirror/process.ts';
-import { createCopyProcess } from '../outputs/copy-process.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { withOwnReader } from '../store/connection.ts';
 import { exists } from '../store/copy.ts';
@@ -14,10 +12,10 @@ import { type Change, findRange, readBatch } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/user-query.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
-import { REAL_SYSTEM } from '../worker/resources.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type Block, createNarration } from './demo-text.ts';
+import { surroundingsOf } from './run.ts';
 
 const DATABASE = 'demo-data/leagues.db';
 /** The default of LEAGUE_SYNC_LISTEN; if its port is in use, any free port. */
@@ -37,13 +35,9 @@ export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs 
   const readChanges = createFeedReader();
   let hadOne = false;
   await runWorker(configFor(simulator.url, io), {
-    system: REAL_SYSTEM,
+    ...surroundingsOf(io),
     log,
-    pid: io.pid,
     signal: forMs === undefined ? io.stop : stopAfter(forMs, io.stop),
-    onPollNow: io.onHangup,
-    copy: createCopyProcess(io),
-    mirror: createMirrorProcess(io),
     demo: {
       prepare: () => {
         hadOne = deleteEarlierDemo();
