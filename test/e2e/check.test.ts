@@ -1,7 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { countLogins, setUp, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { dumpTables } from '../support/database.ts';
@@ -74,19 +73,6 @@ describe('check of a healthy setup', () => {
     expect([fingerprint(bench.folder), dumpTables(bench.database)]).toEqual(before);
     expect(countLogins(bench.simulator)).toBe(2);
   });
-
-  it('opens only the database in its folder, read-only', async ({ skip }) => {
-    skip(missingStrace() !== undefined, missingStrace());
-    const bench = await setUpSynced();
-    const trace = join(bench.folder, 'trace.txt');
-    const through = ['strace', '-f', '-qq', '-o', trace, '-e', 'trace=open,openat,creat,mkdir,mkdirat,unlink,rename'];
-    expect((await bench.runProcess(['check'], {}, { through })).code).toBe(0);
-    const opened = readFileSync(trace, 'utf8')
-      .split('\n')
-      .filter((line) => line.includes(bench.folder));
-    expect(opened.some((line) => line.includes('leagues.db"') && line.includes('O_RDONLY'))).toBe(true);
-    expect(opened.filter((line) => /O_CREAT|O_WRONLY|O_RDWR|mkdir|unlink|rename/.test(line))).toEqual([]);
-  });
 });
 
 describe('check while a worker runs', () => {
@@ -103,19 +89,6 @@ describe('check while a worker runs', () => {
     expect(dumpTables(bench.database)).toEqual(before);
     expect((await worker.stop()).code).toBe(0);
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
-  });
-
-  it('recognizes the lock of a killed worker', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    await worker.stop('SIGKILL');
-    const before = fingerprint(bench.folder);
-    const checked = await runCheck(bench);
-    expect(troubles(checked)).toEqual([]);
-    if (existsSync('/proc/locks')) expect(told(checked, 'lock')).toContain('not held: no worker runs');
-    expect(Object.keys(fingerprint(bench.folder))).toEqual(Object.keys(before));
-    expect((await bench.run(['sync'])).code).toBe(0);
   });
 });
 
