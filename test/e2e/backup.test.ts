@@ -131,20 +131,6 @@ describe('who may read a backup', () => {
     expect((await bench.runProcess(['backup', 'copy.db'], {}, { through })).code).toBe(0);
     expect(modeOf(join(bench.folder, 'copy.db'))).toBe('640');
   });
-
-  it('is only this user while it is being written', async () => {
-    const bench = await setUpLarge();
-    chmodSync(bench.database, 0o600);
-    dropUmask();
-    const backup = bench.start(['backup', 'copies/copy.db']);
-    const copying = await freezeCopy(backup.pid, bench.copies);
-    const modes = readdirSync(bench.copies).map((name) => modeOf(join(bench.copies, name)));
-    expect(new Set(modes)).toEqual(new Set(['600']));
-    copying.goOn();
-    expect((await backup.waitForExit()).code).toBe(0);
-    expect(readdirSync(bench.copies)).toEqual(['copy.db']);
-    expect(modeOf(join(bench.copies, 'copy.db'))).toBe('600');
-  });
 });
 
 describe('a backup in the middle of which', () => {

@@ -81,16 +81,6 @@ describe('a worker that logs', () => {
 });
 
 describe('sync with a stuck reader', () => {
-  it('has stored the poll, and exits at once on the second signal', async () => {
-    const bench = await setUp();
-    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
-    await eventually('the poll is stored', () => isStored(bench));
-    sync.send('SIGTERM');
-    // If both signals are pending, the kernel decides which is delivered first.
-    expect([130, 143]).toContain((await sync.stop('SIGINT')).code);
-    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
-  });
-
   // It waits for its reader forever, and still holds the lock of the database.
   it('exits on the first signal', async () => {
     const bench = await setUp();

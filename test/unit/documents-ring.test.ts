@@ -4,8 +4,6 @@ import { PLAIN, readComment, readMark } from '../documents/mark.ts';
 import { readDocument } from '../documents/markdown.ts';
 import { differences, hasShape, linesOf, missingFrom, shapeOf, tableDifferences } from '../documents/normalize.ts';
 import { lookUp } from '../documents/references.ts';
-import { fillIn } from '../documents/settings.ts';
-import { splitLine } from '../documents/shell-words.ts';
 
 describe('a comment', () => {
   it.each([
@@ -173,32 +171,4 @@ describe('a command that is named', () => {
   it.each(['docker frobnicate --nope', 'systemctl reloadd league-sync', 'A=1', ''])('is none of ours: %s', (command) =>
     expect(lookUp(command, place)).toBe('foreign'),
   );
-});
-
-describe('a command line', () => {
-  it.each([
-    ['a b\tc', [['a', 'b', 'c']]],
-    ['a "b c" \'d "e"\' f\\ g', [['a', 'b c', 'd "e"', 'f g']]],
-    ['a && b || c; d | e', [['a'], ['b'], ['c'], ['d'], ['e']]],
-    ['a \\\n  b\nc', [['a', 'b'], ['c']]],
-    ['a >b c 2>&1 < d', [['a', 'c']]],
-    ['a <version>', [['a', '<version>']]],
-    ['', []],
-  ])('%j is %j', (line, words) => expect(splitLine(line)).toEqual(words));
-});
-
-describe('the settings of the simulated service', () => {
-  const example = 'X=1\nLEAGUE_SYNC_BASE_URL=\n\nLEAGUE_SYNC_USERNAME=\n\nLEAGUE_SYNC_PASSWORD=\n';
-  const readme = 'It listens on `http://x`\n(username `player`, password `secret-password`).';
-
-  it('are filled in as the README says', () => {
-    const filled =
-      'X=1\nLEAGUE_SYNC_BASE_URL=http://x\n\nLEAGUE_SYNC_USERNAME=player\n\nLEAGUE_SYNC_PASSWORD=secret-password\n';
-    expect(fillIn(example, readme)).toBe(filled);
-  });
-
-  it.each([
-    ['the README has another sentence', example, 'it is at `http://x`', 'the README does not say'],
-    ['the example lacks one', 'LEAGUE_SYNC_BASE_URL=\n', readme, '.env.example has no line'],
-  ])('are not passed over if %s', (_, text, page, message) => expect(() => fillIn(text, page)).toThrow(message));
 });
