@@ -7,7 +7,10 @@ import type { Terminal } from './terminal/style.ts';
 /** Begins warnings and errors on stderr, except those of commander. */
 export const LEAD = 'league-sync: ';
 
-/** Runs a command line and resolves with its exit code; never rejects. `begin` is called before the command starts. */
+/**
+ * Runs a command line, `run` if it is empty, and resolves with its exit code; never rejects. `begin` is called before the
+ * command starts.
+ */
 export async function main(args: readonly string[], io: ProcessIO, begin: (mode: Mode) => void): Promise<number> {
   let exitCode: number = EXIT.done;
   const execute: Execute = async (load, options, mode) => {
@@ -15,7 +18,7 @@ export async function main(args: readonly string[], io: ProcessIO, begin: (mode:
     exitCode = await (await load())(io, options);
   };
   try {
-    await createProgram(execute, io).parseAsync(args, { from: 'user' });
+    await createProgram(execute, io).parseAsync(args.length === 0 ? ['run'] : args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     if (io.stop.aborted && error === io.stop.reason) return EXIT.done;

@@ -1,15 +1,17 @@
 import { type Config, loadConfig } from '../config/config.ts';
 import type { Environment, Settings } from '../config/environment.ts';
+import { isLoopback } from '../config/host.ts';
+import type { MirrorTarget } from '../config/mirror.ts';
 import { databasePath } from '../config/paths.ts';
 import type { ProxyServer } from '../config/proxy.ts';
 import { type Problem, SettingsError } from '../errors.ts';
 import { createMirrorProcess, type RunMirror } from '../mirror/process.ts';
 import type { Program } from '../outputs/child-process.ts';
+import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { checkDatabase, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
-import { checkMirror } from './mirror.ts';
 import { checkConnection, checkListen } from './network.ts';
-import { type CheckResult, fail, ok, skipped, warn } from './result.ts';
+import { type CheckResult, fail, ok, skipped, toProblem, warn } from './result.ts';
 import { checkService } from './service.ts';
 
 /** `settings` throws a SettingsError if `.env` cannot be read. */
@@ -78,6 +80,32 @@ async function checkReachable(name: 'heartbeat' | 'webhook', { url, proxy }: Rec
   const fix =
     (found.result === 'warn' && found.fix) || `check LEAGUE_SYNC_${name.toUpperCase()}_URL, DNS and the network`;
   return warn(name, `${found.message}; polls do not depend on it`, fix);
+}
+
+/** Connection, TLS, rights and version of the server, and how far the mirror is. Polls do not depend on it. */
+async function checkMirror(
+  path: string,
+  target: MirrorTarget,
+  run: RunMirror,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  try {
+    const { version, tls, filled } = await run('inspect', { path, target }, { signal });
+    const about = `PostgreSQL ${version}, ${tls ?? 'no TLS'}`;
+    const { host } = target.server;
+    if (tls === undefined && !host.startsWith('/') && !isLoopback(host)) {
+      const fix = 'add sslmode=verify-full to LEAGUE_SYNC_POSTGRES_URL, if the server has TLS';
+      return warn('mirror', `${about}: the data travels unencrypted`, fix);
+    }
+    if (filled === undefined) return ok('mirror', `${about}; not filled yet: a worker fills it, or league-sync mirror`);
+    const { seq, lag } = filled;
+    if (lag === 0) return ok('mirror', `${about}; up to date with change ${seq}`);
+    const fix = 'start the worker if none runs, or run league-sync mirror';
+    return warn('mirror', `${about}; ${plural(lag, 'change')} behind`, fix);
+  } catch (error) {
+    const { message, fix } = toProblem(error, 'check LEAGUE_SYNC_POSTGRES_URL, the server and the network');
+    return warn('mirror', `${message}; polls do not depend on it`, fix);
+  }
 }
 
 /** The next polls after `now` (ms), and how the schedules are read. */

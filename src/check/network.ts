@@ -15,7 +15,6 @@ import { formatDuration } from '../time/duration.ts';
 import { type CheckResult, failure, ok, warn } from './result.ts';
 
 const STEP_TIMEOUT_MS = 10_000;
-const ADDRESSES_SHOWN = 8;
 const DAY_MS = 86_400_000;
 /** The check warns this long before a certificate expires. Automatic renewal usually replaces a certificate earlier. */
 const RENEWAL_MS = 14 * DAY_MS;
@@ -53,8 +52,7 @@ async function resolve(host: string, limitMs: number): Promise<string> {
   if (isIP(host) !== 0) return `${host} is an IP address`;
   const begun = performance.now();
   const addresses = await withTimeout(lookup(host, { all: true }), limitMs, 'EAI_AGAIN');
-  const shown = addresses.slice(0, ADDRESSES_SHOWN).map(({ address }) => address);
-  const list = `${shown.join(', ')}${addresses.length > ADDRESSES_SHOWN ? ', …' : ''}`;
+  const list = addresses.map(({ address }) => address).join(', ');
   return `${host} is ${list}, resolved in ${formatDuration(performance.now() - begun)}`;
 }
 

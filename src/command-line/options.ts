@@ -1,6 +1,5 @@
 import { Option, Command as Program } from 'commander';
 import type { Command, Mode } from '../commands/command.ts';
-import { closestName } from '../config/environment.ts';
 import { findPackage } from '../package.ts';
 import { faults } from '../simulator/faults.ts';
 import { DEMO_SECRET } from '../simulator/receiver.ts';
@@ -37,15 +36,9 @@ export function createProgram(execute: Execute, io: Output): Program {
 
 function addServiceCommands(program: Program, execute: Execute): void {
   program
-    .command('run', { isDefault: true })
+    .command('run')
     .description('start the worker: log in, keep a valid token and poll on schedule until stopped')
-    .usage('[options]')
-    // An unknown command arrives as an argument of the default command.
-    .allowExcessArguments()
-    .action((_, { args: [word] }: Program) => {
-      if (word !== undefined) return program.error(describeUnknown(word, program));
-      return execute(async () => (await import('../commands/run.ts')).run, undefined, 'daemon');
-    });
+    .action((options) => execute(async () => (await import('../commands/run.ts')).run, options, 'daemon'));
   program
     .command('sync')
     .description('poll once and exit')
@@ -74,14 +67,6 @@ function refuseRepeated(command: Program, given = new Set<string>()): void {
   for (const subcommand of command.commands) refuseRepeated(subcommand, given);
 }
 
-/** The error for an unknown command, in the form of commander's error for an unknown option. */
-function describeUnknown(word: string, program: Program): string {
-  const commands = program.createHelp().visibleCommands(program);
-  const names = commands.map((command) => command.name());
-  const near = closestName(word, names);
-  return `error: there is no command "${word}"${near === undefined ? '' : `\n(Did you mean ${near}?)`}`;
-}
-
 function addDatabaseCommands(program: Program, execute: Execute): void {
   const probeOption = new Option('--probe', 'exit 0 if a worker answers at LEAGUE_SYNC_LISTEN, otherwise 1');
   const loadProbe = async () => (await import('../commands/probe.ts')).probe;
@@ -104,7 +89,6 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--league <id|name>', 'only this league')
     .addOption(new Option('--kind <kind>', 'only changes of this kind').choices(KINDS))
     .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
-    .option('--ids', 'at a terminal, show league ids too; elsewhere they are always shown')
     .option('--json', 'print one JSON object per line')
     .option('--follow', 'go on with new changes as they come, until stopped')
     .addOption(databaseOption())
@@ -229,6 +213,6 @@ function addSimulatorCommands(program: Program, execute: Execute): void {
   program
     .command('demo')
     .description('run the simulated service and a worker together, with a separate database')
-    .option('--for <duration>', 'stop after this time, such as 30s', readDuration)
+    .option('--for <duration>', 'stop after this time, such as 30s', readInterval)
     .action((options) => execute(async () => (await import('../commands/demo.ts')).demo, options, 'daemon'));
 }

@@ -5,14 +5,11 @@ import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '..
 import { paragraph } from '../terminal/paragraph.ts';
 import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
-import { plural, wrap } from '../terminal/text.ts';
+import { plural } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
-
-/** The maximum number of removals listed at a terminal; a pipe gets all of them. */
-const MAX_LISTED = 20;
 
 const removals = (count: number): string => plural(count, 'removal');
 
@@ -53,26 +50,17 @@ function describeWhen(unidentified: number): string {
 }
 
 async function confirm({ ask, terminal }: ProcessIO, count: number): Promise<boolean> {
-  const hidden = terminal === undefined ? 0 : Math.max(0, count - MAX_LISTED);
-  const all = hidden > 0 ? `all ${count} leagues, including the ${hidden} not shown,` : `these ${count} leagues`;
-  const question = `Remove ${count === 1 ? 'this league' : all} with the next poll? [y/N] `;
+  const question = `Remove ${count === 1 ? 'this league' : `these ${count} leagues`} with the next poll? [y/N] `;
   const answer = await ask?.(await paragraph(question, terminal));
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
 function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined): string {
   const { columns, paint } = terminal ?? PLAIN;
-  const listed = terminal === undefined ? held : held.slice(0, MAX_LISTED);
-  const rest = held.length - listed.length;
-  const more = rest === 0 ? [] : wrap(`… and ${rest} more; league-sync accept-removals | cat lists all`, columns);
   const since = (at: string): string => (terminal === undefined ? at : formatAge(systemClock.now() - Date.parse(at)));
-  const rows = listed.map((row) => [row.league_name ?? '', row.sport ?? '', since(row.held_since), row.league_id]);
-  const shown = columns < NARROW_COLUMNS ? 3 : 4;
-  const heading = ['league', 'sport', 'held since', 'league_id'].slice(0, shown);
-  const table = formatTable(
-    heading,
-    rows.map((row) => row.slice(0, shown)),
-    terminal,
-  );
-  return [paint('warning', `${removals(held.length)} held`), '', table, ...more, ''].join('\n');
+  const rows = held.map((row) => [row.league_name ?? '', row.sport ?? '', since(row.held_since), row.league_id]);
+  const shown = (cells: readonly string[]) => cells.slice(0, columns < NARROW_COLUMNS ? 3 : 4);
+  const heading = ['league', 'sport', 'held since', 'league_id'];
+  const table = formatTable(shown(heading), rows.map(shown), terminal);
+  return [paint('warning', `${removals(held.length)} held`), '', table, ''].join('\n');
 }

@@ -1,50 +1,55 @@
-import { LEAGUE_MEMBERS } from '../league/schemas.ts';
-import { type FeedEntry, significantFields } from '../store/queries/feed.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../league/json.ts';
+import { type Change, significantFields } from '../store/queries/feed.ts';
 import { escapeControls, type Terminal, type Tone } from '../terminal/style.ts';
 import { formatCell, truncate, widthOf } from '../terminal/text.ts';
 
-type ChangedField = FeedEntry['fields'][number];
+type ChangedField = { readonly field: string; readonly old: JsonValue; readonly now: JsonValue };
+
+/** A change that was or would be made: `before` has the old values of the changed fields, `after` the whole league. */
+type Told = Pick<Change, 'league_id' | 'league_name' | 'before' | 'after'>;
 
 const MAX_VALUE_LENGTH = 60;
 
-export function describeEntry({ seq, at, kind, ...league }: FeedEntry): string {
-  return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague({ ...league, league_name: nameBefore(league) })}`;
+export function describeEntry(entry: Change): string {
+  const { seq, at, kind } = entry;
+  return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague(entry)}`;
 }
 
-export function describeLeague(league: Pick<FeedEntry, 'league_name' | 'league_id' | 'fields'>): string {
-  const what = describeFields(league.fields);
-  return escapeControls(`${league.league_name} (${league.league_id})${what && `: ${what}`}`);
+export function describeLeague(change: Told): string {
+  const what = describeFields(change);
+  return escapeControls(`${nameBefore(change)} (${change.league_id})${what && `: ${what}`}`);
 }
 
 /** The name under which a reader knows the league: its old name if the change renamed it. */
-export function nameBefore({ league_name, fields }: Pick<FeedEntry, 'league_name' | 'fields'>): string | null {
-  const renamed = fields.find(({ field }) => field === 'league_name');
-  return renamed === undefined ? league_name : String(renamed.old);
+export function nameBefore({ league_name, before }: Told): string | null {
+  const renamed = membersOf(before).league_name;
+  return renamed === undefined ? league_name : String(renamed);
+}
+
+/** None if the league is added or removed. */
+export function changedFields({ before, after }: Told): readonly ChangedField[] {
+  if (before === null || after === null) return [];
+  const members = membersOf(after);
+  const fields = Object.entries(membersOf(before)).map(([field, old]) => ({ field, old, now: members[field] ?? null }));
+  return significantFields(fields);
+}
+
+function membersOf(json: string | null): JsonObject {
+  const value = json === null ? null : parseJson(json);
+  return isObject(value) ? value : {};
 }
 
 /** Such as `status "active" -> "inactive", priority 1 -> 2`. */
-export function describeFields(fields: readonly ChangedField[]): string {
-  return significantFields(fields)
-    .map(({ field, old, now }) => `${field} ${formatQuotedValue(field, old)} -> ${formatQuotedValue(field, now)}`)
+export function describeFields(change: Told): string {
+  return changedFields(change)
+    .map(({ field, old, now }) => `${field} ${formatQuotedValue(old)} -> ${formatQuotedValue(now)}`)
     .join(', ');
 }
 
-function formatQuotedValue(field: string, value: unknown): string {
-  const characters = [...(isTextValue(field, value) ? JSON.stringify(value) : formatValue(field, value))];
+function formatQuotedValue(value: JsonValue): string {
+  const characters = [...JSON.stringify(value)];
   const rest = characters.length > MAX_VALUE_LENGTH ? '…' : '';
   return characters.slice(0, MAX_VALUE_LENGTH).join('') + rest;
-}
-
-function formatValue(field: string, value: unknown): string {
-  return typeOf(field) === 'flag' && value !== null ? String(Boolean(value)) : String(value);
-}
-
-function isTextValue(field: string, value: unknown): boolean {
-  return typeof value === 'string' && typeOf(field) !== 'json';
-}
-
-function typeOf(field: string) {
-  return LEAGUE_MEMBERS.find(({ name }) => name === field)?.type;
 }
 
 export type ChangeRow = {
@@ -52,7 +57,6 @@ export type ChangeRow = {
   readonly lead: readonly string[];
   readonly mark: { readonly text: string; readonly tone: Tone };
   readonly name: string;
-  readonly id?: string | undefined;
   readonly fields: readonly ChangedField[];
 };
 
@@ -78,13 +82,13 @@ export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal, le
 
 type EscapedRow = ReturnType<typeof escapeRow>;
 
-function escapeRow({ name, id, fields, ...row }: ChangeRow) {
-  const escapedFields = significantFields(fields).map(({ field, old, now }) => ({
+function escapeRow({ name, fields, ...row }: ChangeRow) {
+  const escapedFields = fields.map(({ field, old, now }) => ({
     field: escapeControls(field),
-    old: escapeControls(formatBareValue(field, old)),
-    now: escapeControls(formatBareValue(field, now)),
+    old: escapeControls(formatBareValue(old)),
+    now: escapeControls(formatBareValue(now)),
   }));
-  return { ...row, name: escapeControls(name), id: id && escapeControls(id), fields: escapedFields };
+  return { ...row, name: escapeControls(name), fields: escapedFields };
 }
 
 function alignColumns(rows: readonly EscapedRow[], columns: number, least?: Widths) {
@@ -110,20 +114,14 @@ function formatRow({ mark, name, ...row }: EscapedRow, layout: Layout): readonly
   const { columns, start, paint } = layout;
   const lead = row.lead.map((text, index) => formatCell(text, 'plain', layout.lead[index] ?? 0, paint) + GAP);
   const head = lead.join('') + formatCell(mark.text, mark.tone, layout.mark, paint) + layout.afterMark;
-  const id = row.id === undefined ? [] : [formatId(row.id, layout)];
   if (row.fields.length === 0 || layout.isStacked) {
     const below = row.fields.map((field) => ' '.repeat(INDENT) + formatField(field, columns - INDENT, layout));
-    return [head + formatCell(name, 'plain', columns - start, paint).trimEnd(), ...id, ...below];
+    return [head + formatCell(name, 'plain', columns - start, paint).trimEnd(), ...below];
   }
   const beside = start + layout.name + GAP.length;
   const [first = '', ...others] = row.fields.map((field) => formatField(field, columns - beside, layout));
   const named = head + formatCell(name, 'plain', layout.name, paint) + GAP + first;
-  return [named, ...id, ...others.map((text) => ' '.repeat(beside) + text)];
-}
-
-/** The id is never truncated, so that it can be copied. */
-function formatId(id: string, { columns, start, paint }: Layout): string {
-  return ' '.repeat(Math.max(0, Math.min(start, columns - widthOf(id)))) + paint('faint', id);
+  return [named, ...others.map((text) => ' '.repeat(beside) + text)];
 }
 
 function formatField({ field, old, now }: EscapedRow['fields'][number], width: number, layout: Layout): string {
@@ -133,9 +131,9 @@ function formatField({ field, old, now }: EscapedRow['fields'][number], width: n
 }
 
 /** Quotes a text only if it is ambiguous: empty, `null`, with a space at either end, or with an arrow in it. */
-function formatBareValue(field: string, value: unknown): string {
-  const text = formatValue(field, value);
-  return isTextValue(field, value) && /^$|^null$|^\s|\s$|\u2192/.test(text) ? `"${text}"` : text;
+function formatBareValue(value: JsonValue): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return /^$|^null$|^\s|\s$|\u2192/.test(value) ? `"${value}"` : value;
 }
 
 /** Longer values are cut before they are measured: some have megabytes, and no terminal is this wide. */

@@ -1,21 +1,22 @@
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import {
+  type Change,
   changeJson,
-  type FeedEntry,
   type FeedRange,
   type FeedStart,
   findRange,
+  hasLeague,
   readFeed,
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow-feed.ts';
+import { findByName } from '../store/queries/leagues.ts';
 import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
-import { type ChangeRow, describeEntry, formatChanges, nameBefore } from './change-text.ts';
+import { type ChangeRow, changedFields, describeEntry, formatChanges, nameBefore } from './change-text.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
-import { findLeagueId } from './find-league.ts';
 import { WIDE_COLUMNS } from './status-text.ts';
 
 /** The number of changes shown if neither `--since` nor `--limit` is given. */
@@ -24,15 +25,14 @@ const DEFAULT_LIMIT = 50;
 type ChangesOptions = DatabaseOption & {
   readonly since?: FeedStart;
   readonly league?: string;
-  readonly kind?: FeedEntry['kind'];
+  readonly kind?: Change['kind'];
   readonly limit?: number;
   readonly json?: boolean;
-  readonly ids?: boolean;
   readonly follow?: boolean;
 };
 
 export const changes: Command<ChangesOptions> = async (io, options) => {
-  const { since, league, kind, limit, json = false, ids = false, follow = false, ...option } = options;
+  const { since, league, kind, limit, json = false, follow = false, ...option } = options;
   if (follow && since !== undefined && limit !== undefined)
     throw new UsageError(
       'With --follow, use --since or --limit, not both: --limit is how many older changes come first.',
@@ -42,23 +42,22 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   const filter = { leagueId: league === undefined ? undefined : findLeagueId(path, league), kind };
   const range = withReader(path, (db) => findRange(db, start, filter));
   let day = '';
-  const format = (page: readonly FeedEntry[]): readonly string[] => {
+  const format = (page: readonly Change[]): readonly string[] => {
     if (json) return page.map((entry) => escapeAtTerminal(changeJson(entry), io.terminal));
     if (io.terminal === undefined) return page.map(describeEntry);
-    return follow ? formatFollowed(page, day, ids, io.terminal) : formatPage(page, ids, io.terminal);
+    return follow ? formatFollowed(page, day, io.terminal) : formatPage(page, io.terminal);
   };
-  const show = async (page: readonly FeedEntry[]): Promise<void> => {
+  const show = async (page: readonly Change[]): Promise<void> => {
     if (page.length > 0) await io.print(format(page).join('\n'));
     day = dayOf(page.at(-1)) ?? day;
   };
   if (follow) {
     if ('afterSeq' in start && range.after > range.last) throw new UsageError(describeBeyond(range));
-    for await (const page of followFeed(path, start, { filter, fields: !json, clock: systemClock, stop: io.stop }))
-      await show(page);
+    for await (const page of followFeed(path, start, { filter, clock: systemClock, stop: io.stop })) await show(page);
     return EXIT.done;
   }
   let shown = 0;
-  for (const page of readFeed(path, range, { limit: limit ?? Number.POSITIVE_INFINITY, fields: !json })) {
+  for (const page of readFeed(path, range, { limit: limit ?? Number.POSITIVE_INFINITY })) {
     await show(page);
     shown += page.length;
   }
@@ -66,34 +65,33 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   return EXIT.done;
 };
 
-function formatPage(page: readonly FeedEntry[], ids: boolean, terminal: Terminal): readonly string[] {
+function formatPage(page: readonly Change[], terminal: Terminal): readonly string[] {
   const age = (at: string) => formatAge(systemClock.now() - Date.parse(at));
   const when = (at: string) => (terminal.columns < WIDE_COLUMNS ? [age(at)] : [at, age(at)]);
-  const rows = page.map((entry) => toRow(entry, when(entry.at), ids));
+  const rows = page.map((entry) => toRow(entry, when(entry.at)));
   return formatChanges(rows, terminal);
 }
 
 /** With the time of each change, since an age would be wrong a moment later, and columns that stay where they are. */
-function formatFollowed(page: readonly FeedEntry[], lastDay: string, ids: boolean, terminal: Terminal) {
+function formatFollowed(page: readonly Change[], lastDay: string, terminal: Terminal) {
   return [...Map.groupBy(page, dayOf)].flatMap(([day, entries]) => {
-    const rows = entries.map((entry) => toRow(entry, [entry.at.slice(11, 19)], ids));
+    const rows = entries.map((entry) => toRow(entry, [entry.at.slice(11, 19)]));
     const lines = formatChanges(rows, terminal, { name: 24, field: 18 });
     return day === lastDay ? lines : [terminal.paint('faint', `${day} (UTC)`), ...lines];
   });
 }
 
-function dayOf(entry: FeedEntry | undefined): string | undefined {
+function dayOf(entry: Change | undefined): string | undefined {
   return entry?.at.slice(0, 10);
 }
 
-function toRow(entry: FeedEntry, when: readonly string[], ids: boolean): ChangeRow {
-  const { seq, kind, league_id, fields } = entry;
-  const lead = [String(seq), ...when];
-  const id = ids ? league_id : undefined;
-  return { lead, mark: MARKS[kind], name: nameBefore(entry)?.trim() || league_id, id, fields };
+function toRow(entry: Change, when: readonly string[]): ChangeRow {
+  const { seq, kind, league_id } = entry;
+  const name = nameBefore(entry)?.trim() || league_id;
+  return { lead: [String(seq), ...when], mark: MARKS[kind], name, fields: changedFields(entry) };
 }
 
-const MARKS: Readonly<Record<FeedEntry['kind'], ChangeRow['mark']>> = {
+const MARKS: Readonly<Record<Change['kind'], ChangeRow['mark']>> = {
   added: { text: '+', tone: 'good' },
   changed: { text: '~', tone: 'warning' },
   removed: { text: '−', tone: 'bad' },
@@ -103,4 +101,19 @@ const MARKS: Readonly<Record<FeedEntry['kind'], ChangeRow['mark']>> = {
 /** A number beyond the end often means that a date was mistyped. */
 function describeBeyond({ last }: FeedRange): string {
   return `no changes: the feed ends at ${last}; for a time write a date such as 2026-11-20`;
+}
+
+/** The id of the league with this id or, if there is none, with this name. Throws a UsageError unless there is one. */
+function findLeagueId(path: string, idOrName: string): string {
+  const named = withReader(path, (db) => (hasLeague(db, idOrName) ? idOrName : findByName(db, idOrName)));
+  if (typeof named === 'string') return named;
+  const [league] = named;
+  if (league === undefined) throw new UsageError(`There is no league with the id or the name "${idOrName}".`);
+  if (named.length === 1) return league.league_id;
+  const listed = named.map(
+    ({ league_id, sport, removed_at }) => `${league_id} (${sport}${removed_at ? ', removed' : ''})`,
+  );
+  throw new UsageError(
+    `${named.length} leagues have the name "${idOrName}"; use the league_id of one: ${listed.join(', ')}.`,
+  );
 }

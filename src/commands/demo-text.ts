@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import type { FeedEntry } from '../store/queries/feed.ts';
+import type { Change } from '../store/queries/feed.ts';
 import type { RunReport } from '../sync/report.ts';
 import { escapeControls, type Terminal } from '../terminal/style.ts';
 import { formatRecord } from '../terminal/table.ts';
@@ -32,7 +32,7 @@ export function createNarration({ print }: Pick<ProcessIO, 'print'>, { log, term
   return {
     open: (block: Block): Promise<void> => show(block, '', '\n'),
     close: (block: Block): Promise<void> => show(block, '\n', ''),
-    tell: (report: RunReport, entries: readonly FeedEntry[]): void => {
+    tell: (report: RunReport, entries: readonly Change[]): void => {
       const text = escapeControls(describePoll(report, entries));
       if (terminal === undefined) {
         if (report.wrote) log.info(`  ${text}`);
@@ -62,10 +62,7 @@ const TONES = { changed: 'plain', unchanged: 'faint', held: 'warning', failed: '
 const COUNTED = ['added', 'changed', 'restored', 'removed', 'rejected', 'held'] as const;
 
 /** Such as `2 changed: NFL, UFL`. A single change has its old and its new value. `entries` may be the first of many. */
-export function describePoll(
-  { outcome, counts, error, newFindings }: RunReport,
-  entries: readonly FeedEntry[],
-): string {
+export function describePoll({ outcome, counts, error, newFindings }: RunReport, entries: readonly Change[]): string {
   if (error !== undefined) return outcome;
   const drift = newFindings?.drift.length ?? 0;
   const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
@@ -73,7 +70,7 @@ export function describePoll(
   const count = parts.join(', ') || 'nothing changed';
   const [first, ...others] = entries;
   if (first === undefined) return count;
-  if (others.length === 0) return `${count}: ${`${nameBefore(first) ?? ''} ${describeFields(first.fields)}`.trim()}`;
+  if (others.length === 0) return `${count}: ${`${nameBefore(first) ?? ''} ${describeFields(first)}`.trim()}`;
   const more = counts.added + counts.changed + counts.restored + counts.removed - entries.length;
   return `${count}: ${entries.map(nameBefore).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

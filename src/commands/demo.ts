@@ -3,21 +3,19 @@ import { dirname } from 'node:path';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
-import { createMirrorProcess } from '../mirror/process.ts';
-import { createCopyProcess } from '../outputs/copy-process.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { withOwnReader } from '../store/connection.ts';
 import { exists } from '../store/copy.ts';
 import { explainErrors } from '../store/database-error.ts';
 import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
-import { type FeedEntry, findRange, readBatch } from '../store/queries/feed.ts';
+import { type Change, findRange, readBatch } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/user-query.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
-import { REAL_SYSTEM } from '../worker/resources.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type Block, createNarration } from './demo-text.ts';
+import { surroundingsOf } from './run.ts';
 
 const DATABASE = 'demo-data/leagues.db';
 /** The default of LEAGUE_SYNC_LISTEN; if its port is in use, any free port. */
@@ -37,13 +35,9 @@ export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs 
   const readChanges = createFeedReader();
   let hadOne = false;
   await runWorker(configFor(simulator.url, io), {
-    system: REAL_SYSTEM,
+    ...surroundingsOf(io),
     log,
-    pid: io.pid,
     signal: forMs === undefined ? io.stop : stopAfter(forMs, io.stop),
-    onPollNow: io.onHangup,
-    copy: createCopyProcess(io),
-    mirror: createMirrorProcess(io),
     demo: {
       prepare: () => {
         hadOne = deleteEarlierDemo();
@@ -80,10 +74,9 @@ function configFor(url: string, io: ProcessIO): Config {
   return { ...loadConfig(readSettings(settings), io.environment), listen: PAGE };
 }
 
-/** Stops after 24 days at the latest, since setTimeout fires at once if its delay is longer. */
 function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   const timer = new AbortController();
-  setTimeout(() => timer.abort(new StoppedError()), Math.min(ms, 2 ** 31 - 1)).unref();
+  setTimeout(() => timer.abort(new StoppedError()), ms).unref();
   return AbortSignal.any([stop, timer.signal]);
 }
 
@@ -118,12 +111,12 @@ function commandFor(command: string): string {
 /** Gives the first changes of each poll. Reads them from the change feed, as any other tool could. */
 function createFeedReader() {
   let seq = 0;
-  return ({ wrote }: RunReport): readonly FeedEntry[] => {
+  return ({ wrote }: RunReport): readonly Change[] => {
     if (!wrote) return [];
     return withOwnReader(DATABASE, (db) => {
       const range = findRange(db, { afterSeq: seq });
       seq = range.last;
-      return readBatch(db, range, { limit: MAX_TOLD, fields: true }).entries;
+      return readBatch(db, range, { limit: MAX_TOLD }).entries;
     });
   };
 }

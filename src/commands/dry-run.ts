@@ -2,23 +2,22 @@ import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT, type RunError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
-import { isObject, type JsonValue, parseJson, rawNumber } from '../league/json.ts';
-import { LEAGUE_MEMBERS, type League } from '../league/schemas.ts';
+import { leagueJson } from '../league/league-json.ts';
+import type { League } from '../league/schemas.ts';
 import { createConnection } from '../service/connection.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';
 import { createTransport } from '../service/transport.ts';
 import { holdsDatabase } from '../store/inspect.ts';
-import type { FeedEntry } from '../store/queries/feed.ts';
+import type { Change } from '../store/queries/feed.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
 import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import type { Terminal } from '../terminal/style.ts';
-import { wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
-import { type ChangeRow, describeLeague, formatChanges } from './change-text.ts';
+import { type ChangeRow, changedFields, describeLeague, formatChanges, nameBefore } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
 import { loginDueSince } from './one-shot.ts';
 
@@ -68,8 +67,8 @@ async function fetchList(config: Config, stop: AbortSignal, isStored: boolean, b
   return parseLeagues(body, config.scope, { signal: deadline.signal });
 }
 
-type PlannedChange = Pick<FeedEntry, 'league_id' | 'league_name' | 'fields'> & {
-  readonly kind: FeedEntry['kind'] | 'held';
+type PlannedChange = Pick<Change, 'league_id' | 'league_name' | 'before' | 'after'> & {
+  readonly kind: Change['kind'] | 'held';
 };
 
 function listChanges({ changes, removals }: Plan, load: (leagueId: string) => League): readonly PlannedChange[] {
@@ -82,43 +81,20 @@ function listChanges({ changes, removals }: Plan, load: (leagueId: string) => Le
   ];
 }
 
-function plannedChange(kind: PlannedChange['kind'], league: League, before = '{}'): PlannedChange {
+function plannedChange(kind: PlannedChange['kind'], league: League, before: string | null = null): PlannedChange {
   const { league_id, league_name } = league;
-  const old = parseJson(before);
-  const fields = Object.entries(isObject(old) ? old : {}).map(([name, value]) => {
-    const field = LEAGUE_MEMBERS.find((member) => member.name === name);
-    const now = field === undefined ? null : league[field.name];
-    return { field: name, old: field?.type === 'json' ? JSON.stringify(value) : toColumn(value), now };
-  });
-  return { kind, league_id, league_name, fields };
+  return { kind, league_id, league_name, before, after: leagueJson(league) };
 }
 
-/** Converts a JSON value to the type that its column has. */
-function toColumn(value: JsonValue): unknown {
-  const digits = rawNumber(value);
-  if (digits === undefined) return value;
-  return /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits);
-}
-
-/** The maximum number of changes listed per kind at a terminal. */
-const MAX_LISTED = 20;
 const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'bad', held: 'warning' } as const;
 
 function formatPlan(changes: readonly PlannedChange[], terminal: Terminal | undefined): string {
   if (terminal === undefined)
     return changes.map((change) => `${change.kind.padEnd('restored'.length)}  ${describeLeague(change)}`).join('\n');
-  const kinds = [...Map.groupBy(changes, ({ kind }) => kind).values()];
-  const rows = kinds.flatMap((some): readonly ChangeRow[] => {
-    const listed = some.slice(0, MAX_LISTED).map(toRow);
-    if (some.length <= MAX_LISTED) return listed;
-    const name = `… and ${some.length - MAX_LISTED} more`;
-    return [...listed, { lead: [], mark: { text: '', tone: 'plain' }, name, fields: [] }];
-  });
-  const isCut = kinds.some((some) => some.length > MAX_LISTED);
-  const hint = isCut ? ['', ...wrap('league-sync sync --dry-run | cat lists all of them', terminal.columns)] : [];
-  return [...formatChanges(rows, terminal), ...hint, ''].join('\n');
+  return [...formatChanges(changes.map(toRow), terminal), ''].join('\n');
 }
 
-function toRow({ kind, league_id, league_name, fields }: PlannedChange): ChangeRow {
-  return { lead: [], mark: { text: kind, tone: TONES[kind] }, name: league_name?.trim() || league_id, fields };
+function toRow({ kind, ...change }: PlannedChange): ChangeRow {
+  const name = nameBefore(change)?.trim() || change.league_id;
+  return { lead: [], mark: { text: kind, tone: TONES[kind] }, name, fields: changedFields(change) };
 }

@@ -29,28 +29,24 @@ export function loginDueSince(io: ProcessIO): number {
 type OneShot<T> = Pick<OpenOptions, 'serviceMoved'> & {
   readonly command: LockCommand;
   readonly poll: (deps: RunDeps) => Promise<T>;
-  /** Prints the result and resolves with the exit code. */
-  readonly show: (result: T) => Promise<number>;
 };
 
-/** Polls once, then shows the result. Rejects with the error of a failed run, which `main` then prints. */
+/** Polls once, and resolves when the lock is released. Rejects with the error of a failed run, which `main` then prints. */
 export async function pollOnce<T extends { readonly report: RunReport }>(
   io: ProcessIO,
   config: Config,
-  { show, ...oneShot }: OneShot<T>,
-): Promise<number> {
+  oneShot: OneShot<T>,
+): Promise<T> {
   const { result, copy } = await runPoll(io, config, oneShot);
   if (result.report.error !== undefined) throw result.report.error;
   io.stop.throwIfAborted();
-  // The result is printed after the lock is released, since the reader of stdout may be slow.
-  const exitCode = await show(result);
   await io.closeLogs();
   const why = copy?.lastError() ?? null;
   if (why !== null) await io.warn({ message: `the published copy could not be made: ${why}` });
-  return exitCode;
+  return result;
 }
 
-async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: Omit<OneShot<T>, 'show'>) {
+async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: OneShot<T>) {
   const { pid, stop: signal } = io;
   // By default, logs only warnings and errors, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;

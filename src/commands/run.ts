@@ -4,20 +4,17 @@ import { createMirrorProcess } from '../mirror/process.ts';
 import { createCopyProcess } from '../outputs/copy-process.ts';
 import { REAL_SYSTEM } from '../worker/resources.ts';
 import { runWorker } from '../worker/worker.ts';
-import type { Command } from './command.ts';
+import type { Command, ProcessIO } from './command.ts';
 
 export const run: Command<unknown> = async (io) => {
   const config = loadConfig(io.settings(), io.environment);
   const log = await io.openLog(config.log, 1);
-  const { pid, stop: signal, onHangup: onPollNow } = io;
-  await runWorker(config, {
-    system: REAL_SYSTEM,
-    log,
-    pid,
-    signal,
-    onPollNow,
-    copy: createCopyProcess(io),
-    mirror: createMirrorProcess(io),
-  });
+  await runWorker(config, { ...surroundingsOf(io), log, signal: io.stop });
   return EXIT.done;
 };
+
+/** What a worker needs of the process that it runs in. */
+export function surroundingsOf(io: ProcessIO) {
+  const [copy, mirror] = [createCopyProcess(io), createMirrorProcess(io)];
+  return { system: REAL_SYSTEM, pid: io.pid, onPollNow: io.onHangup, copy, mirror };
+}

@@ -4,7 +4,6 @@ import { loadLogConfig } from '../config/config.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
 import { isObject, parseJson } from '../league/json.ts';
 import { type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
-import { formatRecord } from '../terminal/table.ts';
 import type { Command } from './command.ts';
 
 type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password'> & {
@@ -16,8 +15,7 @@ type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password'> 
 
 export const simulate: Command<SimulateOptions> = async (io, options) => {
   const { leagues: file, tokenLife: tokenLifeMs, churn: churnMs, fault: faults = [], ...rest } = options;
-  const config = loadLogConfig(io.settings());
-  const log = await io.openLog(config, 1);
+  const log = await io.openLog(loadLogConfig(io.settings()), 1);
   await using simulator = await startSimulator({
     ...rest,
     tokenLifeMs,
@@ -34,26 +32,12 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
   });
   const { url } = simulator;
   const count = simulator.leagues().length;
-  if (io.terminal !== undefined && config.format !== 'json')
-    await io.print(`${formatRecord(introduce(url, count), io.terminal)}\n`);
-  else log.info({ url, leagues: count, faults }, `simulated service listens on ${url}; simulate --help has its faults`);
+  log.info({ url, leagues: count, faults }, `simulated service listens on ${url}; simulate --help has its faults`);
   // The server keeps the process alive until a signal arrives.
   if (!io.stop.aborted) await once(io.stop, 'abort');
   log.info('stopped');
   return EXIT.done;
 };
-
-/** What to copy, in lines of its own. */
-function introduce(url: string, leagues: number) {
-  return [
-    ['service', url],
-    ['leagues', String(leagues)],
-    ['stop', 'Ctrl-C'],
-    ['fault', `curl -X PUT ${url}/_faults/drop-third`],
-    ['no fault', `curl -X DELETE ${url}/_faults`],
-    ['webhooks', `curl ${url}/_webhooks`],
-  ] as const;
-}
 
 async function readLeagues(path: string): Promise<readonly unknown[]> {
   try {

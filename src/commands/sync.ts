@@ -1,5 +1,4 @@
 import { pollLeagues } from '../sync/poll.ts';
-import type { RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import type { Command } from './command.ts';
 import { loadOneShotConfig, pollOnce } from './one-shot.ts';
@@ -11,6 +10,6 @@ export const sync: Command<Options> = async (io, { dryRun: isDry, serviceMoved =
   const config = await loadOneShotConfig(io);
   if (isDry === true) return (await import('./dry-run.ts')).dryRun(config, io, serviceMoved);
   const poll = async (deps: RunDeps) => ({ report: await pollLeagues(deps, 'manual', io.stop) });
-  const show = ({ report }: { readonly report: RunReport }) => printResult(io, report);
-  return pollOnce(io, config, { command: 'sync', serviceMoved, poll, show });
+  const { report } = await pollOnce(io, config, { command: 'sync', serviceMoved, poll });
+  return printResult(io, report);
 };

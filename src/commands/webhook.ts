@@ -37,18 +37,10 @@ export const testWebhook: Command<object> = async (io) => {
   }
   await io.warn({
     message: `${host} did not accept the test message ${message.id} (${what}, ${took})`,
-    fix: FIXES.find(([form]) => form.test(what))?.[1] ?? 'check LEAGUE_SYNC_WEBHOOK_URL, the receiver and the network',
+    fix: 'check LEAGUE_SYNC_WEBHOOK_URL and LEAGUE_SYNC_WEBHOOK_SECRET, the network, and the log of the receiver',
   });
   return EXIT.failed;
 };
-
-/** What to do about an answer, or about an error code. */
-const FIXES: readonly (readonly [what: RegExp, fix: string])[] = [
-  [/^status 3/, 'redirects are not followed: set LEAGUE_SYNC_WEBHOOK_URL to the address that they lead to'],
-  [/^status 40[013]/, 'check that the receiver has the same LEAGUE_SYNC_WEBHOOK_SECRET and the right time'],
-  [/^status 4(04|05|10)/, 'check that LEAGUE_SYNC_WEBHOOK_URL is the address of the receiver, with its path'],
-  [/^status /, 'look at the log of the receiver'],
-];
 
 export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart }> = async (
   io,

@@ -13,27 +13,12 @@ export type Finding = 'exists' | 'foreign' | { readonly fault: string };
 
 /** Commands of npm itself that documents may name. */
 const OF_NPM = ['ci', 'install', 'pack', 'uninstall', 'version'];
-/** Options of docker's `run` and `exec` that take no value. */
-const BARE_FLAGS = [
-  '-d',
-  '-i',
-  '-t',
-  '-it',
-  '-T',
-  '--detach',
-  '--init',
-  '--interactive',
-  '--read-only',
-  '--rm',
-  '--tty',
-];
 /** Our command; of a service made of the template, `league-sync@NAME`. */
 const OUR_COMMAND = /^(?:.*\/)?league-sync(?:@[\w-]+)?$/;
-const OUR_IMAGE = /(?:^|\/)league-sync(?::[\w.-]+)?$/;
 
 /**
  * Checks what a command refers to, if it is only mentioned or not run: scripts, files, commands, options and their
- * values. Of another program's command only the part for our program is checked.
+ * values. Of another program's command only what stands behind `--` is checked.
  */
 export function lookUp(command: string, place: Place): Finding {
   const findings = splitLine(command).map((words) => lookUpWords(words, place));
@@ -44,44 +29,26 @@ export function lookUp(command: string, place: Place): Finding {
 function lookUpWords(all: readonly string[], place: Place): Finding {
   const words = all.slice(all.findIndex((word) => !/^\w+=/.test(word)));
   const [first = '', second = '', ...rest] = words;
-  if (first === 'docker' || first === 'podman') return lookUpContained(words.slice(1), place);
   if (OUR_COMMAND.test(first)) return found(faultOfProgram(words.slice(1), place));
   if (first === 'npx' && second === 'league-sync') return found(faultOfProgram(rest, place));
   if (first === 'npx') return found(faultOfPackage(second, rest, place));
   if (first === 'npm') return found(faultOfScript(second, rest[0], place));
   // The quoted text is a command line of its own.
-  if (/(?:^|\/)(?:bash|sh)$/.test(first) && /^-\w*c$/.test(second)) return lookUp(rest[0] ?? '', place);
+  if (second === '-c') return lookUp(rest[0] ?? '', place);
   if (/(?:^|\/)(?:node|bash|sh)$/.test(first)) return found(faultOfFile(words.slice(1), place));
   const handedOn = words.indexOf('--') + 1;
-  if (handedOn > 0) return lookUpWords(words.slice(handedOn), place);
-  // Such as systemd-run, which takes a command after its options.
-  const ours = words.findIndex((word, index) => index > 0 && OUR_COMMAND.test(word));
-  return first === 'systemd-run' && ours > 0 ? lookUpWords(words.slice(ours), place) : 'foreign';
+  return handedOn > 0 ? lookUpWords(words.slice(handedOn), place) : 'foreign';
 }
 
 function found(fault: string | undefined): Finding {
   return fault === undefined ? 'exists' : { fault };
 }
 
-/** `[compose] run|exec [OPTION…] NAME [WORD…]`; the words after the name of our image are for our program. */
-function lookUpContained(all: readonly string[], place: Place): Finding {
-  const [verb, ...words] = all[0] === 'compose' ? all.slice(1) : all;
-  if (verb !== 'run' && verb !== 'exec') return 'foreign';
-  const takesValue = (word = '') => /^--?[^=]+$/.test(word) && !BARE_FLAGS.includes(word);
-  const at = words.findIndex((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
-  if (at === -1) return { fault: `"${verb}" has nothing to run in` };
-  const rest = words.slice(at + 1);
-  const entrypoint = words[words.indexOf('--entrypoint') + 1];
-  if (words.includes('--entrypoint')) return lookUpWords([entrypoint ?? '', ...rest], place);
-  if (verb === 'exec') return rest.length === 0 ? { fault: 'no command to run' } : lookUpWords(rest, place);
-  return OUR_IMAGE.test(words[at] ?? '') ? found(faultOfProgram(rest, place)) : 'foreign';
-}
-
 /** The usage error of our program for a command line. A command that is only mentioned may lack its arguments. */
 function faultOfProgram(words: readonly string[], { database }: Place): string | undefined {
   const asked: { sql?: unknown; fault?: unknown } = {};
   try {
-    createSilentProgram(asked).parse(words, { from: 'user' });
+    createSilentProgram(asked).parse(words.length === 0 ? ['run'] : words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isNamed = error.exitCode === 0 || error.code === 'commander.missingArgument';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyInstalled, fetchBy, makeClone, newcomer, readDocuments, withRegistry } from './clone.ts';
 import { isFetching, withoutComment } from './command.ts';
@@ -8,7 +8,6 @@ import { createReader } from './reader.ts';
 import { lookUp } from './references.ts';
 import { createReport, type Report } from './report.ts';
 import { openRoom } from './sandbox.ts';
-import { faultOfReason } from './skip-reason.ts';
 
 // Runs what the documents of HEAD tell their readers to run: `run.ts WORK_FOLDER [DOCUMENT…]`; run.sh calls it.
 
@@ -84,7 +83,7 @@ async function follow(document: Document, report: Report): Promise<void> {
   await using room = await openRoom();
   const reader = createReader({ clone, env, fetching, room, report });
   for (const step of document.steps) {
-    if (step.mark.reason !== undefined) leave(step, { clone, report, file: document.file });
+    if (step.mark.reason !== undefined) leave(step, clone, report);
     else if (step.kind === 'commands') await reader.run(step);
     else if (step.mark.amongLinesOf !== undefined) await reader.waitFor(step, step.mark.amongLinesOf);
     else report.fail(step.line, 'the output', ['no command stands before it, and no comment says where it comes from']);
@@ -100,11 +99,9 @@ function installsItself({ steps }: Document): boolean {
   );
 }
 
-type Place = { readonly clone: string; readonly report: Report; readonly file: string };
-
-function leave({ line, mark }: Step, { clone, report, file }: Place): void {
-  const reason = mark.reason ?? '';
-  const fault = faultOfReason(reason, file, clone);
-  if (fault === undefined) report.leave(line, reason);
-  else report.fail(line, `not run: ${reason}`, [fault]);
+/** A file of the tests that a reason names has to be there. */
+function leave({ line, mark: { reason = '' } }: Step, clone: string, report: Report): void {
+  const missing = [...reason.matchAll(/\btest\/[\w./-]*\w/g)].find(([path]) => !existsSync(join(clone, path)));
+  if (missing === undefined) report.leave(line, reason);
+  else report.fail(line, `not run: ${reason}`, [`there is no ${missing[0]}`]);
 }

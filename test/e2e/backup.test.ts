@@ -1,7 +1,6 @@
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -14,9 +13,9 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
-import { type Bench, EVERY_SECOND, setUp, setUpSynced } from '../support/bench.ts';
-import { expectWholeState, freezeCopy, mountDisk, NO_MOUNT, pad } from '../support/copy-process.ts';
-import { dumpTables, readRows } from '../support/database.ts';
+import { type Bench, EVERY_SECOND, setUpSynced } from '../support/bench.ts';
+import { freezeCopy, mountDisk, NO_MOUNT, pad } from '../support/copy-process.ts';
+import { readRows } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 
 /** The copy process is suspended, so waiting for it would never end. */
@@ -58,18 +57,6 @@ describe('a backup', () => {
     for (const name of ['copies/', '']) expect((await bench.run(['backup', name])).code).toBe(64);
     expect(readdirSync(bench.folder)).toEqual(['data']);
   });
-
-  it('contains what a killed worker had stored, and does not change the WAL', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    await worker.stop('SIGKILL');
-    expect(existsSync(`${bench.database}-wal`)).toBe(true);
-    const file = join(bench.folder, 'copy.db');
-    expect((await bench.run(['backup', file])).code).toBe(0);
-    expectWholeState(file);
-    expect(dumpTables(file)).toEqual(dumpTables(bench.database));
-  });
 });
 
 describe('at a path that exists already', () => {
@@ -95,13 +82,6 @@ describe('at a path that exists already', () => {
       rmSync(file, { recursive: true });
     }
   });
-
-  it('that is the database itself is not changed; exit code 64', async () => {
-    const bench = await setUpSynced();
-    const before = fingerprint(bench.folder);
-    expect((await bench.run(['backup', 'data/leagues.db'])).code).toBe(64);
-    expect(fingerprint(bench.folder)).toEqual(before);
-  });
 });
 
 describe('a failing backup', () => {
@@ -111,18 +91,6 @@ describe('a failing backup', () => {
     const { code, stderr } = await bench.run(['backup', 'missing/copy.db']);
     expect([code, stderr]).toEqual([64, expect.stringContaining(join(bench.folder, 'missing'))]);
     expect(fingerprint(bench.folder)).toEqual(before);
-  });
-
-  it('for lack of permission exits 74, names the path and the fix, and leaves nothing', async ({ skip }) => {
-    const bench = await setUpSynced();
-    const folder = mountDisk(join(bench.folder, 'disk'), 'ro');
-    if (folder === undefined) return skip(NO_MOUNT);
-    const file = join(folder, 'copy.db');
-    const { code, stderr } = await bench.run(['backup', file]);
-    expect(code).toBe(74);
-    expect(stderr).toContain(file);
-    expect(stderr).toMatch(/read-only file system .*; remount it read-write/);
-    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('for lack of space exits 74, names the path and the fix, and leaves nothing', async ({ skip }) => {
@@ -162,20 +130,6 @@ describe('who may read a backup', () => {
     const through = ['strace', '-f', '-qq', '-o', join(bench.folder, 'trace.txt'), ...injected];
     expect((await bench.runProcess(['backup', 'copy.db'], {}, { through })).code).toBe(0);
     expect(modeOf(join(bench.folder, 'copy.db'))).toBe('640');
-  });
-
-  it('is only this user while it is being written', async () => {
-    const bench = await setUpLarge();
-    chmodSync(bench.database, 0o600);
-    dropUmask();
-    const backup = bench.start(['backup', 'copies/copy.db']);
-    const copying = await freezeCopy(backup.pid, bench.copies);
-    const modes = readdirSync(bench.copies).map((name) => modeOf(join(bench.copies, name)));
-    expect(new Set(modes)).toEqual(new Set(['600']));
-    copying.goOn();
-    expect((await backup.waitForExit()).code).toBe(0);
-    expect(readdirSync(bench.copies)).toEqual(['copy.db']);
-    expect(modeOf(join(bench.copies, 'copy.db'))).toBe('600');
   });
 });
 

@@ -109,18 +109,6 @@ describe('changes', { timeout: 60_000 }, () => {
     const { show, path } = await makeFeed(...LIFE);
     const exit = await show(['--json', '--since', '0']);
     const objects = objectsOf(exit);
-    for (const object of objects) {
-      expect(Object.keys(object)).toEqual([
-        'seq',
-        'run_id',
-        'at',
-        'league_id',
-        'league_name',
-        'kind',
-        'before',
-        'after',
-      ]);
-    }
     const rows = readRows(path, 'SELECT * FROM league_changes ORDER BY seq');
     const embedded = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
     expect(objects.map(({ league_name: _, ...row }) => row)).toEqual(
@@ -137,18 +125,6 @@ describe('changes', { timeout: 60_000 }, () => {
       'Second League, renamed',
       'Second League, renamed',
     ]);
-    expect(objects[0]).toMatchObject({ kind: 'added', before: null, after: { rankings: false, extra: {} } });
-    expect(objects[2]).toMatchObject({
-      seq: 3,
-      run_id: 2,
-      at: '2026-11-20T12:01:00.000Z',
-      league_id: 'l1',
-      kind: 'changed',
-      before: { priority: 1, rankings: false, city: 'Rome' },
-      after: { league_name: 'First League', priority: 1.5, rankings: true, city: null },
-    });
-    expect(objects[4]).toMatchObject({ kind: 'removed', before: { league_id: 'l1', rankings: true }, after: null });
-    expect(objects[5]).toMatchObject({ kind: 'restored', before: {}, after: { league_id: 'l1', city: null } });
   });
 
   it('streams twenty thousand long changes in little memory, to a slow reader too', async () => {
@@ -158,18 +134,11 @@ describe('changes', { timeout: 60_000 }, () => {
       into: 'sleep 1; wc -l',
     });
     expect(linesOf(exit).map(Number)).toEqual([20_000]);
-    const text = await show(['--limit', '20000'], { into: 'sed -n "1p;\\$p"' });
-    expect(linesOf(text).map((line) => Number.parseInt(line, 10))).toEqual([1, 20_000]);
   });
 
-  it.each([
-    ['as text', []],
-    ['as JSON', ['--json']],
-  ])('exits 0 %s when its reader closes the pipe', async (_, form) => {
+  it('exits 0 when its reader closes the pipe', async () => {
     const { show } = await makeLongFeed(5_000, 100);
-    const exit = await show(['--since', '0', ...form], { into: 'head -n 1' });
-    expect(linesOf(exit)).toHaveLength(1);
-    expect(exit.stdout).toMatch(/^ *(\{"seq":)?1\b/);
+    expect(linesOf(await show(['--since', '0'], { into: 'head -n 1' }))).toHaveLength(1);
   });
 
   it('escapes control characters in names and values', async () => {
@@ -278,12 +247,5 @@ describe('changes at a terminal', { timeout: 60_000 }, () => {
     const [third = '', rankings = ''] = lines.slice(2);
     expect(rankings.indexOf('rankings')).toBe(third.indexOf('priority'));
     expect(rankings.indexOf('false →')).toBe(third.indexOf('1 →'));
-  });
-
-  it('shows whole ids with --ids, which changes nothing in a pipe', async () => {
-    const feed = await makeFeed(...LIFE);
-    const lines = await look(feed, '--ids --limit 1', 80);
-    expect(lines.map((line) => line.trim())).toContain('l2');
-    expect(linesOf(await feed.show(['--ids']))).toEqual(linesOf(await feed.show()));
   });
 });

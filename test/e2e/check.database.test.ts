@@ -80,23 +80,6 @@ describe('check of a database', () => {
     expect(troubles(checked)).toEqual(['warn database', NOT_ASKED]);
     expect(told(checked, 'database')).toContain('wait for that program, or end it');
   });
-
-  it('whose name leaves no room for its sidecar files fails', async () => {
-    const bench = await setUp();
-    const path = 'x'.repeat(252);
-    writeFileSync(join(bench.folder, path), 'x');
-    const checked = await runCheck(bench, { LEAGUE_SYNC_DATABASE: path, LEAGUE_SYNC_LISTEN: '127.0.0.1:0' });
-    expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
-    expect(told(checked, 'listen')).toContain('any free port');
-  });
-
-  it('whose folder cannot be created fails', async () => {
-    const bench = await setUp();
-    writeFileSync(join(bench.folder, 'data'), 'no folder');
-    const checked = await runCheck(bench);
-    expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
-    expect(told(checked, 'database')).toMatch(/\(ENOTDIR\) -> check its path/);
-  });
 });
 
 describe('check of the size of a database', () => {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
-import type { Row } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { startProxy } from '../support/proxy.ts';
-import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 
 /** A port on which nothing listens: only root may. */
 const UNREACHABLE = 'http://127.0.0.1:1';
@@ -76,7 +75,6 @@ describe('check of a service', () => {
 
   it.each([
     [304, [], 2],
-    [412, ['warn leagues'], 3],
     [500, ['warn leagues'], 3],
   ])('that answers a conditional request with %i', async (status, found, requests) => {
     const list = listLeagues([makeLeague('a')], {}, { etag: '"1"' });
@@ -103,7 +101,6 @@ describe('check of a service', () => {
       'result-fail',
       'with a failure (status 200, result=fail). It says: "Request failed" -> ask the operator of the service',
     ],
-    ['redirect', '-> check LEAGUE_SYNC_BASE_URL'],
   ])('whose data has the fault %s fails for leagues and profile', async (fault, fix) => {
     const bench = await setUp({ faults: [fault] });
     const checked = await runCheck(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *' });
@@ -119,23 +116,17 @@ describe('check of a service', () => {
     expect(troubles(await runCheck(bench))).toEqual(['warn profile']);
   });
 
-  it('that logs in without a token', async () => {
-    const checked = await checkScripted({ access_token: undefined });
-    expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
-    expect(told(checked, 'login')).toContain('has no usable access_token -> ask the operator of the service');
-  });
-
-  it.each([
-    ['empty-list', 'the list is empty'],
-    ['drop-third', 'more than 5 leagues, and more than 20% of those listed'],
-  ])('that would make the guard hold removals (%s) warns, with the reason', async (fault, reason) => {
-    const bench = await setUpSynced();
-    bench.simulator.setFault(fault, true);
-    const checked = await runCheck(bench);
-    expect(troubles(checked)).toEqual(['warn next poll']);
-    expect(told(checked, 'next poll')).toContain(reason);
-    expect(told(checked, 'next poll')).toContain('league-sync accept-removals');
-  });
+  it.each([['drop-third', 'more than 5 leagues, and more than 20% of those listed']])(
+    'that would make the guard hold removals (%s) warns, with the reason',
+    async (fault, reason) => {
+      const bench = await setUpSynced();
+      bench.simulator.setFault(fault, true);
+      const checked = await runCheck(bench);
+      expect(troubles(checked)).toEqual(['warn next poll']);
+      expect(told(checked, 'next poll')).toContain(reason);
+      expect(told(checked, 'next poll')).toContain('league-sync accept-removals');
+    },
+  );
 
   it('that sent Retry-After to an earlier run gets no request', async () => {
     const bench = await setUp({ faults: ['long-pause'] });
@@ -155,13 +146,3 @@ describe('check of a service', () => {
     expect(leagueRequests(bench.simulator)).toEqual([]);
   });
 });
-
-/** Checks a service with these fields in the answer to a login, and these leagues. */
-async function checkScripted(login: Row, leagues: readonly unknown[] = [makeLeague('a')]) {
-  const { url } = await startService({
-    login: grantLogin(login),
-    leagues: listLeagues(leagues),
-    profile: json({ message: 'ok', player: { player_id: 'p1', verified: true }, player_premium_items: [] }),
-  });
-  return runCheck(setUpFor(url));
-}

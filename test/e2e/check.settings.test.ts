@@ -1,7 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { setUp, setUpSynced } from '../support/bench.ts';
+import { setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
@@ -14,22 +12,6 @@ describe('check of settings', () => {
     expect(troubles(checked)).toEqual(['fail settings', 'fail settings', 'fail settings', 'warn skipped']);
     for (const name of Object.keys(faulty)) expect(told(checked, 'settings')).toContain(name);
     expect(told(checked, 'database')).toContain('ok ');
-  });
-
-  it('warns of a misspelt name with the nearest one, and continues', async () => {
-    const bench = await setUp();
-    const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDUEL: '* * * * *' });
-    expect(troubles(checked)).toEqual(['warn settings']);
-    expect(told(checked, 'settings')).toContain('-> rename it (did you mean LEAGUE_SYNC_SCHEDULE?)');
-    expect(told(checked, 'leagues')).toContain('124 received');
-  });
-
-  it('fails and names an unreadable .env', async () => {
-    const bench = await setUp();
-    mkdirSync(join(bench.folder, '.env'));
-    const checked = await runCheck(bench);
-    expect(troubles(checked)).toEqual(['fail settings', 'warn skipped']);
-    expect(told(checked, 'settings')).toMatch(/\.env is not a regular file -> remove it/);
   });
 
   it('gives advice for a first start if none is set', async () => {

@@ -1,8 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { copyFileSync, existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { setUp, setUpFor, setUpSynced } from '../support/bench.ts';
-import { readRows } from '../support/database.ts';
+import { setUpFor, setUpSynced } from '../support/bench.ts';
 import { fingerprint } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 
@@ -37,14 +36,6 @@ describe('--database', () => {
     expect(code).toBe(64);
     expect(stderr).toContain('Write the path of a file.');
   });
-
-  it('with a path where there is nothing makes no database', async () => {
-    const bench = setUpFor(NOWHERE);
-    const { code, stderr } = await bench.run(['query', 'SELECT 1', '--database', 'nothing.db']);
-    expect(code).toBe(74);
-    expect(stderr).toContain('There is no database at nothing.db');
-    expect(existsSync(join(bench.folder, 'nothing.db'))).toBe(false);
-  });
 });
 
 describe('a database of an older schema', () => {
@@ -57,15 +48,5 @@ describe('a database of an older schema', () => {
     expect(code).toBe(74);
     expect(stderr).toContain('start league-sync run or league-sync sync, which upgrades it');
     expect(fingerprint(bench.folder)).toEqual(before);
-  });
-
-  it('is upgraded by sync, after which it answers', async () => {
-    const bench = await setUp();
-    mkdirSync(dirname(bench.database));
-    copyFileSync(OLD, bench.database);
-    expect((await bench.run(['status'])).code).toBe(74);
-    expect([0, 3]).toContain((await bench.run(['sync'])).code);
-    expect((await bench.run(['status'])).code).toBe(0);
-    expect(readRows(`${bench.database}.schema-1`, 'PRAGMA user_version')).toEqual([{ user_version: 1 }]);
   });
 });

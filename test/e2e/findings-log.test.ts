@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { setUp, setUpFor } from '../support/bench.ts';
+import { setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type LogLine, type RunningProgram, readLines } from '../support/program.ts';
 import { listLeagues, startService } from '../support/service.ts';
@@ -65,12 +65,4 @@ describe('a finding that is new', () => {
     ]);
     expect((await bench.run(['sync'])).stderr).toBe('');
   });
-});
-
-it('a first poll of a service that keeps to its interface warns of nothing', async () => {
-  const bench = await setUp();
-  const worker = bench.startWorker({ LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
-  await worker.waitForLog(({ kind, outcome }) => kind === 'profile' && outcome === 'changed');
-  await worker.stop();
-  expect(warnings(worker.log())).toEqual([]);
 });

@@ -5,14 +5,6 @@ import { setUp, setUpSynced } from '../support/bench.ts';
 import { startProgram } from '../support/program.ts';
 
 describe('profile', () => {
-  it('says once on stderr why it failed', async () => {
-    const bench = await setUp({ faults: ['not-json'] });
-    const { code, stdout, stderr } = await bench.run(['profile']);
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(/^league-sync: \S.*\n$/);
-  });
-
   it('prints the player as a table and stores it', async () => {
     const bench = await setUp();
     const { code, stdout } = await bench.run(['profile']);
@@ -44,55 +36,6 @@ describe('profile', () => {
       { outcome: 'changed' },
       { outcome: 'unchanged' },
     ]);
-  });
-
-  it('is polled by the worker after the leagues', async () => {
-    const bench = await setUp();
-    const worker = bench.startWorker({ LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
-    await worker.waitForLog((line) => line.kind === 'profile' && line.outcome === 'changed');
-    expect(bench.simulator.requests.map((seen) => seen.path)).toEqual([
-      '/players/v1/authenticate/login',
-      '/events/v1/leagues/',
-      '/players/v1/players/player/me',
-    ]);
-  });
-});
-
-describe('status', () => {
-  it('prints the same as JSON with --json', async () => {
-    const bench = await setUpSynced();
-    bench.simulator.setFault('drop-third', true);
-    await bench.run(['sync']);
-    const { code, stdout } = await bench.run(['status', '--json']);
-    expect(code).toBe(0);
-    const status: unknown = JSON.parse(stdout);
-    const [last] = bench.rows('SELECT finished_at FROM runs ORDER BY id DESC LIMIT 1');
-    const [login] = bench.rows('SELECT at FROM logins ORDER BY id DESC LIMIT 1');
-    expect(status).toMatchObject({
-      database: 'data/leagues.db',
-      token_expires_at: null,
-      last_login: { at: login?.at, outcome: 'ok', error_message: null },
-      last_runs: [
-        {
-          id: 2,
-          kind: 'leagues',
-          trigger: 'manual',
-          outcome: 'held',
-          received: 83,
-          removed: 0,
-        },
-        { id: 1, kind: 'leagues', trigger: 'manual', outcome: 'changed', received: 124, added: 124 },
-      ],
-      freshness: {
-        last_success_at: last?.finished_at,
-        last_outcome: 'held',
-        consecutive_failures: 0,
-        live_leagues: 124,
-        removed_leagues: 0,
-        held_removals: 41,
-        open_rejections: 0,
-      },
-    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
+import { type Bench, setUpSynced } from '../support/bench.ts';
 import { fingerprint } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
@@ -8,43 +8,23 @@ import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 const REFUSED = [
   "ATTACH 'other.db' AS other",
   'BEGIN',
-  'COMMIT',
-  'VACUUM',
   "VACUUM INTO 'copy.db'",
   'CREATE TEMP TABLE t (a)',
-  'CREATE TABLE t (a)',
-  'DROP TABLE leagues',
   'PRAGMA journal_mode=DELETE',
   'PRAGMA main.journal_mode=DELETE',
-  'PRAGMA "journal_mode"=DELETE',
   'PRAGMA journal_mode/**/=/**/DELETE',
-  'PRAGMA query_only(0)',
-  'PRAGMA user_version=7',
   'PRAGMA wal_checkpoint(TRUNCATE)',
-  'PRAGMA locking_mode=EXCLUSIVE',
-  'PRAGMA busy_timeout(5)',
   'PRAGMA main . secure_delete = 1',
-  'PRAGMA writable_schema=1',
   'pragma application_id = 1',
   'EXPLAIN PRAGMA journal_mode=DELETE',
   '/* a comment */ PRAGMA journal_mode=DELETE',
-  '-- a comment\nPRAGMA query_only(0)',
-  '/* one */ /* two */ -- three\n  PRAGMA user_version=7',
-  ';PRAGMA user_version=7',
   '/**/;PRAGMA user_version=7',
   "INSERT INTO leagues (league_id) VALUES ('x')",
-  "REPLACE INTO drift VALUES ('a', 'unknown-field', 'c', 1, '2026-11-20T12:00:00.000Z', NULL)",
   'UPDATE leagues SET priority = 0 RETURNING *',
-  'DELETE FROM runs',
-  'WITH gone AS (SELECT 1) DELETE FROM runs RETURNING *',
   'WITH new AS (SELECT 1) UPDATE leagues SET priority = 0 RETURNING league_id',
   'SELECT 1; SELECT 2',
-  'SELECT 1; DELETE FROM runs',
   '',
-  '   ',
-  ';',
   '-- nothing but a comment',
-  'SELECT * FROM no_such_table',
   'SELEC 1',
   'SELECT ?',
   "SELECT load_extension('nothing')",
@@ -54,24 +34,14 @@ const REFUSED = [
 /** Statements that must run. */
 const READING = [
   'SELECT 1',
-  'select count(*) from leagues;',
-  'VALUES (1), (2)',
   'WITH a AS (SELECT 1 AS b) SELECT b FROM a',
   '-- a comment\nSELECT 1 -- another',
   '/* PRAGMA user_version=7 */ SELECT 1',
   "SELECT 'PRAGMA user_version=7; DELETE FROM runs'",
   'EXPLAIN QUERY PLAN SELECT * FROM leagues',
-  'PRAGMA table_info(leagues)',
   'PRAGMA user_version',
   'PRAGMA integrity_check',
-  'SELECT * FROM active_leagues',
-  'SELECT * FROM league_versions',
-  'SELECT * FROM league_field_changes',
-  'SELECT * FROM freshness',
 ];
-
-/** Processes in parallel, for two cores. */
-const AT_ONCE = 4;
 
 /** Values that are hard to format. */
 const VALUES = `SELECT 9223372036854775807 AS big, -9007199254740993 AS negative, 1.5 AS "real", NULL AS missing,
@@ -83,22 +53,10 @@ const PAD = '00'.repeat(1_000);
 const LONG = `WITH RECURSIVE n (i) AS (SELECT 10001 UNION ALL SELECT i + 1 FROM n LIMIT ${LONG_ROWS})
   SELECT i, '${PAD}' AS pad FROM n`;
 
-/** The lines and bytes of that output. */
-const LONG_ANSWER: Readonly<Record<string, readonly number[]>> = {
-  json: [LONG_ROWS, LONG_ROWS * `{"i":10001,"pad":"${PAD}"},\n`.length + '[]\n'.length - ',\n'.length],
-  table: [LONG_ROWS + 1, 'i      pad\n'.length + LONG_ROWS * `10001  ${PAD}\n`.length],
-};
-
-/** The exit code of every statement, run in small groups. */
+/** The exit code of every statement. */
 async function exitCodes(bench: Bench, statements: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
   const codes = new Map<string, number | null>();
-  const waiting = [...statements];
-  const work = async (): Promise<void> => {
-    for (let sql = waiting.shift(); sql !== undefined; sql = waiting.shift()) {
-      codes.set(sql, (await bench.run(['query', '--', sql])).code);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  for (const sql of statements) codes.set(sql, (await bench.run(['query', '--', sql])).code);
   return codes;
 }
 
@@ -141,26 +99,11 @@ describe('query', { timeout: 60_000 }, () => {
     expect(stdout).toBe('a,b,c,d\n,"",1,\n');
   });
 
-  it.each(Object.entries(LONG_ANSWER))(
-    'loses nothing of a long answer as %s to a slow reader',
-    async (format, size) => {
-      const bench = await setUpSynced();
-      const exit = await bench.runProcess(['query', '--format', format, LONG], {}, { into: 'sleep 2; wc -lc' });
-      expect(exit).toMatchObject({ code: 0, stderr: '' });
-      expect(exit.stdout.trim().split(/\s+/).map(Number)).toEqual(size);
-    },
-  );
-
-  it.each(Object.keys(LONG_ANSWER))('exits 0 as %s when its reader closes the pipe', async (format) => {
+  it('loses nothing of a long answer to a slow reader, and exits 0 when its reader goes', async () => {
     const bench = await setUpSynced();
-    const { code, stdout, stderr } = await bench.runProcess(
-      ['query', '--format', format, LONG],
-      {},
-      { into: 'head -n 1' },
-    );
-    expect(code).toBe(0);
-    expect(stdout.split('\n')).toHaveLength(2);
-    expect(stderr).toBe('');
+    const ask = (into: string) => bench.runProcess(['query', '--format', 'ndjson', LONG], {}, { into });
+    expect(await ask('sleep 1; wc -l')).toMatchObject({ code: 0, stdout: `${LONG_ROWS}\n`, stderr: '' });
+    expect(await ask('head -n 1 | wc -l')).toMatchObject({ code: 0, stdout: '1\n', stderr: '' });
   });
 
   it('prints a table by default, with control characters escaped', async () => {
@@ -171,7 +114,6 @@ describe('query', { timeout: 60_000 }, () => {
     expect(stdout).toContain('9223372036854775807');
     expect(stdout).toContain('say "hi", all');
     expect(stdout).not.toContain('\u001b');
-    expect(await bench.run(['query', '--format', 'table', VALUES])).toMatchObject({ code: 0 });
   });
 
   it('prints an answer without rows in every format', async () => {
@@ -196,17 +138,6 @@ describe('query', { timeout: 60_000 }, () => {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('says on stderr why it refuses, and prints nothing', async () => {
-    const bench = await setUpSynced();
-    const refused = await bench.run(['query', 'DELETE FROM runs']);
-    expect(refused.stdout).toBe('');
-    expect(refused.stderr).toContain('DELETE');
-    const mistaken = await bench.run(['query', 'SELECT * FROM no_such_table']);
-    expect(mistaken.stdout).toBe('');
-    expect(mistaken.stderr).toContain('no_such_table');
-    expect(mistaken.stderr).not.toMatch(/^\s+at /m);
-  });
-
   it('reads the statement from stdin for "-", and refuses one that is missing or writes', async () => {
     const bench = await setUpSynced();
     const ask = (input: string) => runProgram(['query', '-'], { cwd: bench.folder, env: bench.env, input });
@@ -214,14 +145,6 @@ describe('query', { timeout: 60_000 }, () => {
     expect(stored).toMatchObject({ code: 0, stdout: 'leagues\n124\n', stderr: '' });
     for (const input of ['', ' \n', 'DELETE FROM runs']) expect((await ask(input)).code).toBe(64);
   });
-
-  it.each([['--format', 'xml', 'SELECT 1'], ['SELECT 1', 'SELECT 2'], []])(
-    'called wrongly exits 64',
-    async (...args) => {
-      const bench = await setUp();
-      expect((await bench.run(['query', ...args])).code).toBe(64);
-    },
-  );
 });
 
 describe('query at a terminal', () => {

@@ -59,20 +59,3 @@ describe('the log of a worker', () => {
     expect(worker.log().filter(({ msg }) => /polling now/.test(String(msg)))).toEqual([]);
   });
 });
-
-describe('the log of a command', () => {
-  it('is in UTC with the date in readable form, in any time zone', async () => {
-    const bench = await setUp();
-    const env = { LEAGUE_SYNC_LOG_LEVEL: 'info', LEAGUE_SYNC_LOG_FORMAT: 'pretty', TZ: 'Pacific/Auckland' };
-    const beganAt = Date.now();
-    const { stderr } = await bench.run(['sync'], env);
-    const said = stderr.trim().split('\n');
-    const stamps = said.map((line) => /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\dZ) INFO {2}\S/.exec(line));
-    expect(said.length).toBeGreaterThan(1);
-    for (const stamp of stamps) {
-      const at = Date.parse(`${stamp?.[1]}T${stamp?.[2]}`);
-      expect(at).toBeGreaterThan(beganAt - 1_000);
-      expect(at).toBeLessThanOrEqual(Date.now());
-    }
-  });
-});

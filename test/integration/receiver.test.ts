@@ -29,7 +29,6 @@ describe('a received webhook', () => {
   it.each([
     ['without an id', { headers: { 'webhook-id': undefined } }, 400, 'webhook-id is missing'],
     ['without a timestamp', { headers: { 'webhook-timestamp': undefined } }, 400, /^webhook-timestamp must be in sec/],
-    ['with a date as timestamp', { headers: { 'webhook-timestamp': '2026-11-20' } }, 400, /^webhook-timestamp must/],
     ['without a signature', { headers: { 'webhook-signature': undefined } }, 401, /no signature made with the secret/],
     ['signed with another secret', { secrets: [secretOf(24)] }, 401, /no signature made with the secret/],
     ['with another id than signed', { headers: { 'webhook-id': 'msg_2' } }, 401, /no signature made with the secret/],
@@ -37,7 +36,6 @@ describe('a received webhook', () => {
     ['too old', { sentAt: NOW - FIVE_MINUTES_MS - 1_000 }, 401, 'webhook-timestamp is more than 5 minutes off'],
     ['from the future', { sentAt: NOW + FIVE_MINUTES_MS + 1_000 }, 401, 'webhook-timestamp is more than 5 minutes off'],
     ['that is not JSON', { body: 'type=leagues.changed' }, 400, 'the body is not a JSON object'],
-    ['that is empty', { body: '' }, 400, 'the body is not a JSON object'],
     ['that is a list', { body: '[]' }, 400, 'the body is not a JSON object'],
   ])('%s is refused with the reason, and shown', async (_, options, status, reason) => {
     await using simulator = await startSimulator({ now: () => NOW });

@@ -1,8 +1,8 @@
-import { copyFileSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { setUpFor } from '../support/bench.ts';
-import { execute, holdForWriting, readRows, withDatabase } from '../support/database.ts';
+import { execute, holdForWriting, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram, startProgram } from '../support/program.ts';
@@ -44,69 +44,39 @@ const shows = (program: RunningProgram, seqs: readonly number[]): Promise<unknow
     expect(seqsOf(program)).toEqual(seqs),
   );
 
-function filesOpenIn({ pid }: RunningProgram): readonly string[] {
-  const descriptors = `/proc/${pid}/fd`;
-  return readdirSync(descriptors).map((fd) => {
-    try {
-      return readlinkSync(`${descriptors}/${fd}`);
-    } catch {
-      // Closed meanwhile.
-      return '';
-    }
-  });
-}
-
 const upTo = (last: number, first = 1): readonly number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe('changes --follow', () => {
-  it('shows what it shows without, then each new change soon, and ends with 0 on SIGTERM or SIGINT', async () => {
+  it('shows what it shows without, then each new change soon, and ends with 0 on SIGTERM', async () => {
     const { follow, add } = await makeFeed();
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const program = follow(['--json', '--since', '0']);
-      await eventually('the feed is shown', () => program.log().length >= 3);
-      const shown = program.log().length;
-      for (let change = 1; change <= 2; change += 1) {
-        add(1);
-        await eventually('the change is shown', () => program.log().length === shown + change);
-      }
-      expect(seqsOf(program)).toEqual(upTo(shown + 2));
-      expect(await program.stop(signal)).toMatchObject({ code: 0, stderr: '' });
-    }
+    const program = follow(['--json', '--since', '0']);
+    await shows(program, upTo(3));
+    add(1);
+    await shows(program, upTo(4));
+    add(1);
+    await shows(program, upTo(5));
+    expect(await program.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it.each([
     [['--limit', '2'], upTo(6, 2)],
-    [['--since', '3'], upTo(6, 4)],
     [['--since', '1d'], upTo(6)],
-    [['--kind', 'restored'], [6]],
     [
       ['--league', 'l2'],
       [2, 5],
     ],
-    [['--since', '4', '--league', 'l2'], [5]],
   ] as const)('with %j goes on after the last change that it selects', async (args, expected) => {
     const { follow, add } = await makeFeed();
-    if (args.some((arg) => arg === '4')) add(1, 'l1');
     const program = follow(['--json', ...args]);
     const before = expected.filter((seq) => seq <= 3);
     await eventually('what there was is shown', () => before.every((seq) => seqsOf(program).includes(seq)));
-    if (!args.some((arg) => arg === '4')) add(1, 'l1');
+    add(1, 'l1');
     add(1, 'l2');
     add(1, 'l3', 'restored');
     await eventually('the last change is shown', () => seqsOf(program).includes(expected.at(-1)));
     await program.stop();
     expect(seqsOf(program)).toEqual(expected);
-  });
-
-  it('loses nothing where the feed was empty, and where more comes at once than a page holds', async () => {
-    const { follow, add, path } = await makeFeed(0);
-    expect(readRows(path, 'SELECT * FROM league_changes')).toEqual([]);
-    // Without --since, a start that is later than the changes would show only the newest.
-    const program = follow(['--json', '--since', '0']);
-    await eventually('it has the database open', () => filesOpenIn(program).includes(path));
-    add(1_234);
-    await shows(program, upTo(1_234));
   });
 
   it('ends with 0 when its reader goes', async () => {
@@ -139,11 +109,6 @@ describe('changes --follow', () => {
         copyFileSync(path, `${path}.new`);
         renameSync(`${path}.new`, path);
       },
-    ],
-    [
-      'overwritten by an older backup',
-      'was replaced while it was followed',
-      (path: string) => copyFileSync(`${path}.old`, path),
     ],
     [
       'overwritten by another database',

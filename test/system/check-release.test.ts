@@ -72,14 +72,7 @@ describe('a release', () => {
       CHANGELOG.replace('0.2.0', '0.3.0'),
       /newest version is 0\.3/,
     ],
-    ['a date that is none', 'CHANGELOG.md', CHANGELOG.replace('2026-11-20', '2026-02-30'), /is not of the form/],
     ['no place for what comes', 'CHANGELOG.md', CHANGELOG.replace('## Unreleased\n', ''), /must be Unreleased/],
-    [
-      'a version of which nothing is said',
-      'CHANGELOG.md',
-      CHANGELOG.replace('- More.\n', ''),
-      /nothing stands under 0\.2/,
-    ],
     ['versions out of order', 'CHANGELOG.md', CHANGELOG.replace('0.1.0', '0.10.0'), /do not go down/],
     [
       'a released migration that was edited',
@@ -88,32 +81,14 @@ describe('a release', () => {
       /must stay as and where it was/,
     ],
     [
-      'a migration before a released one',
-      'migrations/meta/_journal.json',
-      journal('0001_more', '0000_initial'),
-      /must stay as and where it was/,
-    ],
-    [
       'a version whose migrations are not recorded',
       'migrations/released.json',
       JSON.stringify({ '0.1.0': RELEASED }),
       /lacks 0\.2\.0; add "0\.2\.0": \{"0000_initial":"[0-9a-f]{64}"\}/,
     ],
-    [
-      'recorded migrations of a version that never was',
-      'migrations/released.json',
-      JSON.stringify({ '0.1.0': RELEASED, '0.2.0': RELEASED, '0.1.1': RELEASED }),
-      /names 0\.1\.1, which CHANGELOG\.md does not/,
-    ],
     ['a migration that is not in the list', 'migrations/0001_more.sql', 'SELECT 1;', /lists other migrations/],
     ['an image of another version', 'Dockerfile', 'ARG VERSION=0.1.0\n', /Dockerfile: names 0\.1\.0/],
     ['a manifest of another version', 'deploy/kubernetes.yaml', 'image: league-sync:0.1.0\n', /yaml: names 0\.1\.0/],
-    [
-      'a restoring pod of another version',
-      'deploy/kubernetes-restore.yaml',
-      'image: league-sync:0.1.0\n',
-      /yaml: names 0\.1\.0/,
-    ],
     ['a page that names no package', 'docs/deployment.md', 'npm install\n', /deployment\.md: names no version/],
     ['a schema without a database of it', 'migrations/0001_more.sql', 'SELECT 1;', /schema-2\.db is missing/],
   ])('is refused with %s', (_, file, content, fault) => {

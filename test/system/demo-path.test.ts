@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { addSettings, EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
 import { runCommand } from '../support/command.ts';
@@ -90,16 +89,6 @@ async function killWorker(place: SimulatedBench): Promise<void> {
   await worker.stop('SIGKILL');
 }
 
-/** The database of another program, whose last rows are in its WAL. */
-function fillOther({ folder, database }: SimulatedBench): void {
-  const db = new Database(join(folder, 'other.db'));
-  db.pragma('journal_mode = wal');
-  db.exec("CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('a')");
-  mkdirSync(dirname(database));
-  for (const part of ['', '-wal']) copyFileSync(join(folder, `other.db${part}`), database + part);
-  db.close();
-}
-
 /** A hot journal of a first transaction that was killed before its commit: the database had no pages before. */
 function writeHotJournal({ database }: SimulatedBench): void {
   const header = Buffer.alloc(512);
@@ -120,30 +109,15 @@ function makeLink({ folder, database }: SimulatedBench): void {
 const WITH_LOG = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`];
 
 const REFUSED: readonly (readonly [what: string, make: Make, named?: readonly string[]])[] = [
-  ['the database of a worker', syncOnce],
   ['the database of a worker that was killed', killWorker, WITH_LOG],
   ['a demo’s database after sync', all(leave('SIGTERM'), syncOnce)],
   ['a demo’s database that sync had only opened when it was killed', all(leave('SIGTERM'), killAtOpening), WITH_LOG],
   ['a demo’s database of version 0.1.0', write(readFileSync('test/fixtures/schema-1.db'))],
   ['a log whose database was moved away', all(leave('SIGKILL'), (it) => rmSync(it.database)), WITH_LOG.slice(1)],
-  [
-    'a damaged database',
-    all(leave('SIGTERM'), ({ database }) => writeFileSync(database, readFileSync(database).subarray(0, 3 * 4096))),
-  ],
   ['a text', write('Dear diary, this is no database.\n'.repeat(100))],
-  ['a text of five bytes', write('hello')],
-  ['the database of another program', fillOther, WITH_LOG.slice(0, 2)],
   ['an SQLite database without a table', all(write(''), (it) => execute(it.database, 'PRAGMA user_version = 1'))],
   ['a folder', ({ database }) => void mkdirSync(join(database, 'inside'), { recursive: true })],
   ['a link to a demo’s database elsewhere', all(leave('SIGTERM'), makeLink)],
-  [
-    'a link to nothing',
-    all(
-      write(''),
-      (it) => rmSync(it.database),
-      (it) => symlinkSync('../nothing', it.database),
-    ),
-  ],
   [
     'a folder demo-data that is a link to another one',
     ({ folder }) => {
@@ -152,7 +126,6 @@ const REFUSED: readonly (readonly [what: string, make: Make, named?: readonly st
     },
     ['demo-data'],
   ],
-  ['a file in the place of the folder', (it) => writeFileSync(join(it.folder, 'demo-data'), 'text'), ['demo-data']],
 ];
 
 describe('what a demo did not make', () => {
@@ -192,7 +165,6 @@ function treeOf(folder: string): Readonly<Record<string, string>> {
 }
 
 const REPLACED: readonly (readonly [what: string, make: Make])[] = [
-  ['nothing', () => undefined],
   ['an empty file', write('')],
   ['the database of a killed demo', leave('SIGKILL')],
   ['a file whose first transaction was cut short', all(leave('SIGTERM'), writeHotJournal)],
@@ -222,24 +194,10 @@ describe('the place of a demo', () => {
     expect(place.rows(added)).toEqual([{ n: 124 }]);
   });
 
-  it('is taken after a demo that was killed right after its start', async () => {
-    const { path: cwd } = makeFolder();
-    for (let round = 0; round < 4; round += 1) {
-      const demo = startDemo(cwd);
-      await demo.waitForLog(({ msg }) => String(msg).startsWith('database: '));
-      await new Promise((wake) => setTimeout(wake, round * 8));
-      await demo.stop('SIGKILL');
-    }
-    const demo = startDemo(cwd);
-    await demo.waitForPoll('changed');
-    expect((await demo.stop()).code).toBe(0);
-  });
-
-  it('is refused with 75, and nothing deleted, while a demo or a worker runs there', async () => {
+  it('is refused with 75, and nothing deleted, while a demo runs there', async () => {
     const place = await setUpPlace();
-    const schedule = { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
-    for (const start of [() => startDemo(place.folder), () => place.start(['run'], schedule)]) {
-      const worker = start();
+    {
+      const worker = startDemo(place.folder);
       await worker.waitForPoll('changed');
       expect(await runDemo(place)).toMatchObject({
         code: 75,
@@ -249,7 +207,6 @@ describe('the place of a demo', () => {
       await worker.waitForPoll();
       expect((await worker.stop()).code).toBe(0);
       expect(Number(place.rows('SELECT count(*) AS n FROM leagues')[0]?.n)).toBeGreaterThanOrEqual(124);
-      rmSync(dirname(place.database), { recursive: true });
     }
   });
 });

@@ -24,10 +24,7 @@ function withStreams(redirection: string): readonly string[] {
 }
 
 const OUTLETS = [
-  ['without stdout', '>&-'],
-  ['without stderr', '2>&-'],
   ['without any stream', '<&- >&- 2>&-'],
-  ['with no room for stdout', '>/dev/full'],
   ['with no room for stdout and stderr', '>/dev/full 2>&1'],
 ] as const;
 
@@ -48,8 +45,6 @@ describe.skipIf(!existsSync('/dev/full'))('a worker', () => {
 
 describe.skipIf(!existsSync('/dev/full'))('sync', () => {
   it.each([
-    ['without stdout', '>&-', 0],
-    ['without stderr', '2>&-', 0],
     ['without any stream', '<&- >&- 2>&-', 0],
     ['with no room for stderr, its log', '2>/dev/full', 0],
     ['with no room for stdout, its result, and stderr', '>/dev/full 2>&1', 1],
@@ -62,12 +57,10 @@ describe.skipIf(!existsSync('/dev/full'))('sync', () => {
   });
 });
 
-describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
-  const settings = { LEAGUE_SYNC_LOG_FORMAT: format };
-
+describe('a worker that logs', () => {
   it('to a FIFO without a reader keeps polling, and stops in time', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run'], settings, { stdout: openFullFifo() });
+    const worker = bench.start(['run'], {}, { stdout: openFullFifo() });
     await pollTwice(bench, worker);
     const askedAt = performance.now();
     expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
@@ -79,7 +72,7 @@ describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
     const bench = await setUp();
     const path = makeFifo();
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const worker = bench.start(['run'], settings, { stdout: openUntilEnd(path, constants.O_WRONLY) });
+    const worker = bench.start(['run'], {}, { stdout: openUntilEnd(path, constants.O_WRONLY) });
     await eventually('it has polled', () => leagueRequests(bench.simulator).length === 1);
     closeSync(reader);
     await pollTwice(bench, worker);
@@ -88,16 +81,6 @@ describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
 });
 
 describe('sync with a stuck reader', () => {
-  it('has stored the poll, and exits at once on the second signal', async () => {
-    const bench = await setUp();
-    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
-    await eventually('the poll is stored', () => isStored(bench));
-    sync.send('SIGTERM');
-    // If both signals are pending, the kernel decides which is delivered first.
-    expect([130, 143]).toContain((await sync.stop('SIGINT')).code);
-    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
-  });
-
   // It waits for its reader forever, and still holds the lock of the database.
   it('exits on the first signal', async () => {
     const bench = await setUp();

@@ -38,14 +38,6 @@ describe('a redacted message', () => {
     expect(secrets.scrub('a.*(b$& but not axx(b')).toBe('[secret] but not axx(b');
   });
 
-  it('may contain them in data, too', () => {
-    const secrets = createSecrets();
-    secrets.addTokens('AbCd+EfGh/IjKl=', 'a.*(b$&c[d');
-    expect(secrets.scrubTokens('"AbCd+EfGh/IjKl=" "a.*(b$&c[d" "AbCdEfGh" "axx(b"')).toBe(
-      '"[secret]" "[secret]" "AbCdEfGh" "axx(b"',
-    );
-  });
-
   it('keeps ordinary words if a secret is empty or very short', () => {
     const secrets = createSecrets();
     secrets.addCredentials('', 'the', 'a');
@@ -56,14 +48,6 @@ describe('a redacted message', () => {
   it.each(['p', 'user', 'password', 'Login'])('does not tell that the secret is %s, a word of messages', (secret) => {
     const message = 'password authentication failed for user "x"; the Login was refused';
     expect(redact(message, [secret])).toBe(message);
-  });
-
-  it('contains no password after many tokens', () => {
-    const secrets = createFilled();
-    for (let login = 0; login < 200; login += 1) secrets.addTokens(`access-${login}`, `refresh-${login}`);
-    expect(secrets.scrub('hunter22, access-199, refresh-199, access-196')).toBe(
-      '[secret], [secret], [secret], [secret]',
-    );
   });
 
   it('forgets the oldest tokens after ten minutes, all but the last eight', () => {
@@ -80,12 +64,6 @@ describe('a redacted message', () => {
     const secrets = createSecrets(() => 0);
     for (let login = 0; login < 1_001; login += 1) secrets.addTokens(`access-${login}-end`);
     expect(secrets.scrub('access-0-end access-1-end')).toBe('access-0-end [secret]');
-  });
-
-  it('treats a repeated token as new', () => {
-    const secrets = createSecrets();
-    for (let login = 0; login < 20; login += 1) secrets.addTokens('the-same-token', `refresh-${login}`);
-    expect(secrets.scrub('the-same-token')).toBe('[secret]');
   });
 
   it('contains neither password after a rotation', () => {
@@ -130,12 +108,5 @@ describe('redacted data', () => {
     secrets.addTokens('00000000', 'league_name');
     const data = '{"league_name":"a","id":1000000000000}';
     expect(secrets.scrubTokens(data)).toBe(data);
-  });
-
-  it('keeps tokens that are too short to be random', () => {
-    const secrets = createSecrets();
-    secrets.addCredentials('a', 'b', 'YTpi');
-    secrets.addTokens('league');
-    expect(secrets.scrubTokens('a league of a:b, YTpi')).toBe('a league of a:b, YTpi');
   });
 });

@@ -1,12 +1,12 @@
 import type Database from 'better-sqlite3';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
-import type { FeedEntry } from './feed.ts';
+import type { Change } from './feed.ts';
 
-export type Kind = FeedEntry['kind'];
+export type Kind = Change['kind'];
 export const KINDS: readonly Kind[] = ['added', 'changed', 'removed', 'restored'];
 
 /** A change for the status page, with long values truncated. */
-export type RecentChange = Pick<FeedEntry, 'seq' | 'at' | 'kind' | 'league_id' | 'league_name'> & {
+export type RecentChange = Pick<Change, 'seq' | 'at' | 'kind' | 'league_id' | 'league_name'> & {
   readonly sport: string | null;
   readonly fields: readonly FieldChange[];
 };

@@ -4,15 +4,10 @@ import type { leagueChanges } from '../schema.ts';
 import { type BatchLimits, takeBatch } from './batch.ts';
 
 /** `before` and `after` stay JSON text, so that no digit is lost. */
-export type FeedEntry = typeof leagueChanges.$inferSelect & {
+export type Change = typeof leagueChanges.$inferSelect & {
   /** The league's name after the change; the last one of a removed league. */
   readonly league_name: string | null;
-  /** The changed fields; empty if they were not requested, and for `added` and `removed`. */
-  readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
 };
-
-/** A change without the list of its changed fields. */
-export type Change = Omit<FeedEntry, 'fields'>;
 
 /** Starts after a `seq`, or with the first change at or after a timestamp, or with the last `newest` changes. */
 export type FeedStart = { readonly afterSeq: number } | { readonly sinceAt: string } | { readonly newest: number };
@@ -20,7 +15,7 @@ export type FeedStart = { readonly afterSeq: number } | { readonly sinceAt: stri
 /** Selects the changes of one league, or of one kind. */
 export type FeedFilter = {
   readonly leagueId?: string | undefined;
-  readonly kind?: FeedEntry['kind'] | undefined;
+  readonly kind?: Change['kind'] | undefined;
 };
 
 /** The changes with `after` < `seq` <= `last` that match the filter. */
@@ -62,16 +57,11 @@ export function findRange(db: Database.Database, start: FeedStart, filter: FeedF
   return { ...filter, after, last: lastSeq(db) };
 }
 
-type FeedOptions = BatchLimits & {
-  /** Requests the changed fields of each entry, which cost more than the rest of the query. */
-  readonly fields?: boolean;
-};
-
 /** So many characters are far more than usual changes have; huge ones take that much memory. */
 export const BATCH: BatchLimits = { limit: 500, maxChars: 4_000_000 };
 
 /** Reads the range in batches to save memory, oldest changes first. Throws a DatabaseError. */
-export function* readFeed(path: string, range: FeedRange, options: FeedOptions): Generator<readonly FeedEntry[]> {
+export function* readFeed(path: string, range: FeedRange, options: BatchLimits): Generator<readonly Change[]> {
   let { after } = range;
   for (let left = options.limit, more = true; more && left > 0; ) {
     const limits = { ...BATCH, ...options, limit: Math.min(left, BATCH.limit) };
@@ -84,15 +74,16 @@ export function* readFeed(path: string, range: FeedRange, options: FeedOptions):
 }
 
 /** The first entries of the range, oldest first, and whether the range has more. */
-export function readBatch(db: Database.Database, range: FeedRange, { fields = false, ...limits }: FeedOptions) {
+export function readBatch(db: Database.Database, range: FeedRange, limits: BatchLimits) {
   const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
       coalesce(after ->> '$.league_name', before ->> '$.league_name') AS league_name
     FROM league_changes WHERE seq > @after AND seq <= @last AND ${matches(range)} ORDER BY seq LIMIT @most`;
-  const found = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).iterate({ ...range, most: limits.limit + 1 });
-  const { rows, more } = takeBatch(found, limits, ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0));
-  const selectFields = 'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?';
-  const fieldsOf = db.prepare<[number], FeedEntry['fields'][number]>(selectFields).safeIntegers(true);
-  const entries = rows.map((row): FeedEntry => ({ ...row, fields: fields ? fieldsOf.all(row.seq) : [] }));
+  const found = db.prepare<[object], Change>(sql).iterate({ ...range, most: limits.limit + 1 });
+  const { rows: entries, more } = takeBatch(
+    found,
+    limits,
+    ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0),
+  );
   return { entries, more };
 }
 

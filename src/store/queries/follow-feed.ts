@@ -4,12 +4,10 @@ import { withOwnSnapshot } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
 import { inodeOf } from '../database-file.ts';
 import { createIdentity } from '../tables/identity.ts';
-import { BATCH, type FeedEntry, type FeedFilter, type FeedStart, findRange, readBatch } from './feed.ts';
+import { BATCH, type Change, type FeedFilter, type FeedStart, findRange, readBatch } from './feed.ts';
 
 export type FollowOptions = {
   readonly filter: FeedFilter;
-  /** Requests the changed fields of each entry. */
-  readonly fields: boolean;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly stop: AbortSignal;
 };
@@ -25,7 +23,7 @@ const POLL_INTERVAL_MS = 500;
  * file, and would go on reading a file that was deleted.
  */
 export async function* followFeed(path: string, start: FeedStart, options: FollowOptions) {
-  const { filter, fields, clock, stop } = options;
+  const { filter, clock, stop } = options;
   const assertSame = createFileCheck(path);
   let from = start;
   let identity: unknown;
@@ -36,7 +34,7 @@ export async function* followFeed(path: string, start: FeedStart, options: Follo
       identity ??= found;
       const range = findRange(db, from, filter);
       if (found !== identity || ('afterSeq' in from && range.last < from.afterSeq)) throw replacedError(path);
-      const { entries, more } = readBatch(db, range, { ...BATCH, fields });
+      const { entries, more } = readBatch(db, range, BATCH);
       return { entries, more, next: nextStart(from, range, more ? entries : []) };
     });
 
@@ -55,7 +53,7 @@ export async function* followFeed(path: string, start: FeedStart, options: Follo
 }
 
 /** A start at a time in the future stays as it is until the feed has reached that time. */
-function nextStart(from: FeedStart, range: { after: number; last: number }, batch: readonly FeedEntry[]): FeedStart {
+function nextStart(from: FeedStart, range: { after: number; last: number }, batch: readonly Change[]): FeedStart {
   if ('sinceAt' in from && range.after >= range.last) return from;
   return { afterSeq: batch.at(-1)?.seq ?? range.last };
 }
