@@ -29,7 +29,7 @@ describe('check of settings', () => {
     mkdirSync(join(bench.folder, '.env'));
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['fail settings', 'warn skipped']);
-    expect(told(checked, 'settings')).toMatch(/\.env is not a regular file -> remove it/);
+    expect(told(checked, 'settings')).toMatch(/\.env is not a regular file -> use a regular file/);
   });
 
   it('gives advice for a first start if none is set', async () => {
