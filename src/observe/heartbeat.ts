@@ -132,7 +132,7 @@ export function createHealthchecksClient(
   return async (message, signal) => {
     const { url, proxy } = source();
     const { text } = message;
-    const limits = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES, truncateBody: true };
+    const limits = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES, isBodyOptional: true };
     const request = {
       method: text === undefined ? 'GET' : 'POST',
       url: pingUrl(url, message),

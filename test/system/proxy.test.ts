@@ -173,7 +173,7 @@ describe('a proxy that', () => {
     const failed = await failToSync(setUpFor(ADDRESS[scheme]), env, PROXY_SECRETS);
     expect(failed.code).toBe(1);
     expect(failed.logins[0]).toContain(`through the proxy ${NOBODY_LISTENS} (${scheme}_proxy) failed: `);
-    expect(failed.logins[0]).toContain('the connection to the proxy was refused');
+    expect(failed.logins[0]).toContain('the proxy cannot be reached (ECONNREFUSED)');
   });
 
   it('cannot be used by its address is a fault of the settings, which does not show the password', async () => {
