@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createTransport } from '../../src/service/transport.ts';
+import { createConnection } from '../../src/service/connection.ts';
 import { printEverything } from '../support/error-print.ts';
 import { openPort } from '../support/port.ts';
 import { spellingsOf } from '../support/secret-encodings.ts';
@@ -22,7 +22,7 @@ async function startRawService(answer: string): Promise<string> {
 /** The error of a login with this response. */
 async function errorOf(answer: string): Promise<unknown> {
   const limits = { attemptTimeoutMs: 20_000, maxBodyBytes: 100_000 };
-  const transport = createTransport({
+  const { transport } = createConnection({
     baseUrl: await startRawService(answer),
     proxy: undefined,
     ...limits,

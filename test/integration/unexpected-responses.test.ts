@@ -35,7 +35,7 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
     service.script('login', stalled(503, { 'retry-after': '3600' }));
     {
       await using bench = await openBench({ folder, url: service.url });
-      const asked = bench.place.session.token('leagues', new AbortController().signal).catch(() => undefined);
+      const asked = bench.place.session.token('leagues', new AbortController()).catch(() => undefined);
       await vi.waitUntil(() => bench.place.retryAfter.until() > 0, { timeout: 10_000 });
       // The worker is stopped while the body is still awaited.
       bench.stop();

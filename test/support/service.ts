@@ -6,7 +6,7 @@ import { openPort, type Port } from './port.ts';
 type Headers = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-type PlainReply = {
+export type PlainReply = {
   readonly status?: number;
   readonly headers?: Headers;
   readonly body?: string | Uint8Array;

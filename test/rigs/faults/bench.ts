@@ -1,10 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import { createConnection } from '../../../src/service/connection.ts';
+import { type SendRequest, sendRequest } from '../../../src/http/request.ts';
 import type { LoginRecord } from '../../../src/service/login.ts';
 import { openService } from '../../../src/service/service.ts';
-import { createTransport, type Transport } from '../../../src/service/transport.ts';
 import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import { type Clock, systemClock } from '../../../src/time/clock.ts';
@@ -101,21 +100,27 @@ function assembleSide(
   signal: AbortSignal,
   errors: unknown[],
 ) {
-  const { maxBodyBytes } = limits;
-  const transport: Transport = (request, signal) => {
-    const attemptTimeoutMs = limits.attemptTimeoutMs();
-    return createTransport({ baseUrl: url, proxy: undefined, maxBodyBytes, attemptTimeoutMs })(request, signal);
-  };
-  const parts = { clock, random: () => 0.5 };
-  const connection = createConnection(noting(transport, errors), { onRetryAfter: journal.recordRetryAfter }, parts);
+  const { maxBodyBytes, runTimeoutMs } = limits;
+  const send: SendRequest = (request, signal) =>
+    sendRequest({ ...request, timeoutMs: limits.attemptTimeoutMs() }, signal);
+  const system = { clock, random: () => 0.5, send: noting(send, errors) };
   const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
   const onLogin = (login: LoginRecord): void => {
     if (login.error !== undefined) errors.push(login.error);
     journal.recordLogin(login);
   };
-  const config = { credentials, loginLeewayMs: LEEWAY_MS, runTimeoutMs: limits.runTimeoutMs };
-  const options = { firstReason: 'manual', onLogin, signal } as const;
-  const { client, drift, retryAfter } = openService(config, connection, options);
+  const config = {
+    ...{ baseUrl: url, proxy: undefined, attemptTimeoutMs: runTimeoutMs, maxBodyBytes, runTimeoutMs },
+    ...{ credentials, loginLeewayMs: LEEWAY_MS },
+  };
+  const waits = { onRetryAfter: journal.recordRetryAfter };
+  const { client, drift, retryAfter } = openService(config, {
+    ...waits,
+    system,
+    firstReason: 'manual',
+    onLogin,
+    signal,
+  });
   return { client, drift, pausedUntil: retryAfter.until };
 }
 
