@@ -114,4 +114,16 @@ describe('a worker whose clock steps', () => {
     const ends = runs.map(({ finished_at }) => String(finished_at));
     expect(ends).toEqual([...new Set(ends)].sort());
   });
+
+  it('deletes no run today if even the newest is old when it starts', async () => {
+    await using worker = createSimulatedWorker(NOON);
+    await worker.start();
+    await worker.advance(3 * MINUTE);
+    await worker.stop();
+    worker.step(365 * 24 * HOUR);
+    await worker.start();
+    await worker.advance(MINUTE);
+    expect(worker.lines.filter(({ msg }) => /^no runs are deleted today/.test(msg))).toHaveLength(1);
+    expect(worker.runs()).toHaveLength(6);
+  });
 });
