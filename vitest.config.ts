@@ -17,7 +17,7 @@ const SUITES = {
   system: {
     include: ['test/system/**/*.test.ts', 'test/rigs/**/*.test.ts'],
     exclude: ['test/rigs/{model,simulation}/**'],
-    longest: ['page-live', 'page', 'stop', 'proxy', 'faults', 'changes', 'demo', 'database-fault', 'poll'],
+    longest: ['page-live', 'page', 'stop', 'proxy', 'changes', 'demo', 'database-fault', 'poll'],
     maxWorkers: 6,
     testTimeout: 120 * SECOND,
   },
