@@ -91,14 +91,6 @@ describe('settings at a terminal', () => {
     expect(bench.simulator.requests).toHaveLength(0);
     expect(readdirSync(bench.folder)).toEqual([]);
   });
-
-  it('with an unknown name are warned of, with the nearest known one', async () => {
-    const bench = await setUp();
-    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_SCHEDUEL: '* * * * *' });
-    expect(code).toBe(0);
-    expect(stderr).toContain('LEAGUE_SYNC_SCHEDUEL');
-    expect(stderr).toMatch(/LEAGUE_SYNC_SCHEDULE\b/);
-  });
 });
 
 describe('a .env file', () => {
@@ -112,12 +104,6 @@ describe('a .env file', () => {
     expect((await runCommand(['sync'], { cwd })).code).toBe(0);
     expect(readdirSync(join(cwd, 'other'))).toEqual(['name.db']);
     expect((await runCommand(['status'], { cwd })).code).toBe(0);
-  });
-
-  it('supplies settings only: no other name reaches the program', async () => {
-    const bench = await setUp();
-    writeFileSync(join(bench.folder, '.env'), 'NODE_OPTIONS=--nonsense\nHTTP_PROXY=http://127.0.0.1:1\n');
-    expect((await bench.run(['sync'])).code).toBe(0);
   });
 
   it('with an unknown name causes a warning without its value', async () => {

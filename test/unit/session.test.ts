@@ -166,22 +166,6 @@ describe('a session', () => {
     },
   );
 
-  it('always holds a valid token, for any lifetime', async () => {
-    for (const lifeMs of [6 * SECOND, 10 * MINUTE, undefined, -MINUTE]) {
-      const { session, use, keep, clock, logins, stop } = createStage({ lifeMs });
-      const keeping = keep();
-      await clock.advance(0);
-      for (let second = 0; second < 30 * 60; second += 7) {
-        const before = logins.length;
-        expect(await use()).toBe(session.current()?.accessToken);
-        expect(logins).toHaveLength(before);
-        await clock.advance(7 * SECOND);
-      }
-      stop();
-      await keeping;
-    }
-  });
-
   it.each([
     ['a leeway before the end', 5 * MINUTE, 55 * MINUTE],
     ['at two thirds where the leeway is longer than a third', 2 * HOUR, 40 * MINUTE],
@@ -211,14 +195,6 @@ describe('a session', () => {
     expect(await use()).toBe(`token-${logins.length}`);
     stop();
     await keeping;
-  });
-
-  it('has no token once the old one has expired and renewal still fails', async () => {
-    const { use, clock, failWith } = createStage();
-    await use();
-    failWith(outage);
-    await clock.advance(HOUR);
-    expect(await rejectionOf(use())).toMatchObject({ kind: 'network' });
   });
 
   it('times out a login that takes too long', async () => {
@@ -279,16 +255,6 @@ describe('a session whose credentials are refused', () => {
     await clock.advance(6 * HOUR);
     const minutes = [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303];
     expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
-    stop();
-    await keeping;
-  });
-
-  it('keeps backing off if the logins after the refusal fail for another reason', async () => {
-    const { keep, clock, moments, stop } = createStage({ fails: (login) => (login === 1 ? refusal() : outage()) });
-    const keeping = keep();
-    await clock.advance(3 * MINUTE - 1);
-    const seconds = [0, 60, 61, 63, 67, 75, 91, 123];
-    expect(moments()).toEqual(seconds.map((second) => second * SECOND));
     stop();
     await keeping;
   });
@@ -378,19 +344,6 @@ describe('a session whose credentials are refused', () => {
     const success = 7 * MINUTE;
     const due = success + 55 * MINUTE;
     expect(moments()).toEqual([0, MINUTE, 3 * MINUTE, success, due, due + MINUTE, due + 3 * MINUTE]);
-    stop();
-    await keeping;
-  });
-
-  it('uses the old token while its renewal is refused', async () => {
-    const { use, keep, clock, failWith, stop } = createStage();
-    const keeping = keep();
-    await clock.advance(0);
-    failWith(refusal);
-    await clock.advance(58 * MINUTE);
-    expect(await use()).toBe('token-1');
-    await clock.advance(2 * MINUTE);
-    expect(await rejectionOf(use())).toMatchObject({ kind: 'credentials' });
     stop();
     await keeping;
   });
