@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { TransportError } from '../../src/errors.ts';
-import type { Transport } from '../../src/service/transport.ts';
+import type { SendRequest } from '../../src/http/request.ts';
 import { churn, createRandom, type Random, startChurn } from '../../src/simulator/churn.ts';
 import bundled from '../../src/simulator/leagues.json' with { type: 'json' };
 import type { HandClock } from './clock.ts';
@@ -48,7 +48,10 @@ export type ServiceOptions = {
 };
 
 /** Answers logins, profiles and lists; the clock moves on by what an answer takes. */
-export function createYearService(clock: HandClock, { conditional, listing, without = [] }: ServiceOptions): Transport {
+export function createYearService(
+  clock: HandClock,
+  { conditional, listing, without = [] }: ServiceOptions,
+): SendRequest {
   const beganAt = clock.now();
   const random = createRandom(SEED);
   const leaguesAt = listing ?? createChurn(beganAt, random);
@@ -66,12 +69,12 @@ export function createYearService(clock: HandClock, { conditional, listing, with
     version = now;
     return list;
   };
-  return async ({ method, path, headers }) => {
+  return async ({ method, url, name, headers = {} }) => {
     clock.advance(ANSWER_MS);
-    if (random() < HICCUP_SHARE) throw new TransportError('network', true, `${method} ${path} was reset.`);
+    if (random() < HICCUP_SHARE) throw new TransportError('network', true, `${name} was reset.`);
     if (isOn('outage')) return answer(503, { result: 'fail', message: 'Down for maintenance' });
     if (method === 'POST') return answer(200, grant(clock.now()), clock.now());
-    if (path.startsWith('/players/')) return answer(200, PROFILE);
+    if (url.includes('/players/')) return answer(200, PROFILE);
     const { body, etag } = present();
     if (!conditional) return answer(200, body);
     return headers['if-none-match'] === etag ? answer(304, '', undefined, etag) : answer(200, body, undefined, etag);

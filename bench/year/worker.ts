@@ -1,5 +1,4 @@
 import { pino } from 'pino';
-import { createConnection } from '../../src/service/connection.ts';
 import { openService } from '../../src/service/service.ts';
 import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -15,8 +14,15 @@ import { createYearService, type ServiceOptions } from './service.ts';
 /** The default of LEAGUE_SYNC_RUN_RETENTION. */
 const RETENTION_MS = 90 * 86_400_000;
 const RUN_TIMEOUT_MS = 120_000;
-const LEEWAY_MS = 300_000;
 const SEED = 7;
+const CONFIG = {
+  baseUrl: 'https://service.example',
+  proxy: undefined,
+  attemptTimeoutMs: 30_000,
+  maxBodyBytes: 64_000_000,
+  loginLeewayMs: 300_000,
+  runTimeoutMs: RUN_TIMEOUT_MS,
+};
 
 /** The parts of a worker, wired as the worker does it, except for the clock and the network. */
 export type YearWorker = AsyncDisposable & {
@@ -40,14 +46,13 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
   const store = await openTestStore(path, { clock });
   const fingerprint = 'y'.repeat(43);
   const journal = createLoginRecorder(store, fingerprint, log);
-  const transport = createYearService(clock, service);
-  const parts = { clock, random: createRandom(SEED) };
-  const connection = createConnection(transport, { onRetryAfter: journal.recordRetryAfter }, parts);
+  const system = { clock, random: createRandom(SEED), send: createYearService(clock, service) };
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const { client, drift, secrets, retryAfter } = openService(
-    { credentials, loginLeewayMs: LEEWAY_MS, runTimeoutMs: RUN_TIMEOUT_MS },
-    connection,
+    { ...CONFIG, credentials },
     {
+      system,
+      onRetryAfter: journal.recordRetryAfter,
       firstReason: 'start',
       onLogin: journal.recordLogin,
       signal: stop,
@@ -60,7 +65,7 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
     scrub: secrets.scrub,
     clock,
     scope: 'all',
-    baseUrl: 'https://service.example',
+    baseUrl: CONFIG.baseUrl,
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: retryAfter.until,

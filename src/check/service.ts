@@ -4,13 +4,11 @@ import { DatabaseError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Drift } from '../league/drift.ts';
 import type { RequestStats } from '../service/client.ts';
-import { createConnection } from '../service/connection.ts';
 import { describeRejection, type LeagueList, parseLeagues } from '../service/parse-leagues.ts';
 import { parseProfile } from '../service/parse-profile.ts';
 import { retry } from '../service/retry.ts';
 import { openService, type Service } from '../service/service.ts';
 import { hasExpiredOnArrival, type Token } from '../service/token.ts';
-import { createTransport } from '../service/transport.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
@@ -41,8 +39,7 @@ export async function* checkService(config: Config, database: DatabaseTarget, st
 }
 
 async function* checkResponses(config: Config, database: DatabaseTarget, stop: AbortSignal) {
-  const options = { firstReason: 'manual', onLogin: () => undefined, signal: stop } as const;
-  await using service = openService(config, createConnection(createTransport(config)), options);
+  await using service = openService(config, { firstReason: 'manual', signal: stop });
   const { isGranted, results } = await checkLogin(service);
   yield* results;
   if (!isGranted) {
@@ -92,7 +89,7 @@ async function checkLogin(service: Service) {
   const now = systemClock.now();
   using deadline = service.startDeadline();
   try {
-    const token = await retry(() => service.session.token('leagues', deadline.signal), { ...service, deadline });
+    const token = await retry(() => service.session.token('leagues', deadline), { ...service, deadline });
     return { isGranted: true, results: [describeLogin(token, now), describeClock(token.clockSkewMs)] };
   } catch (error) {
     return { isGranted: false, results: [failure('login', error, ASK_OPERATOR)] };

@@ -4,10 +4,8 @@ import { EXIT, type RunError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { leagueJson } from '../league/league-json.ts';
 import type { League } from '../league/schemas.ts';
-import { createConnection } from '../service/connection.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';
-import { createTransport } from '../service/transport.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import type { Change } from '../store/queries/feed.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
@@ -57,11 +55,8 @@ const EMPTY: Snapshot = {
 
 async function fetchList(config: Config, stop: AbortSignal, isStored: boolean, barredBy: RunError | undefined) {
   const retryAfter = isStored ? readLastRetryAfter(config.database, fingerprintOf(config)) : undefined;
-  const connection = createConnection(createTransport(config), {
-    retryAfterLeftMs: remainingMs(retryAfter, systemClock.now()),
-  });
-  const options = { firstReason: 'manual', signal: stop, barredBy, onLogin: () => undefined } as const;
-  await using service = openService(config, connection, options);
+  const retryAfterLeftMs = remainingMs(retryAfter, systemClock.now());
+  await using service = openService(config, { firstReason: 'manual', signal: stop, barredBy, retryAfterLeftMs });
   using deadline = service.startDeadline();
   const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
   return parseLeagues(body, config.scope, { signal: deadline.signal });

@@ -5,12 +5,12 @@ import { findPackage } from '../package.ts';
 import { formatDuration, writeDuration } from '../time/duration.ts';
 import { findCredentials, findHeartbeat, findOddSecrets } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { findMirror, findUnusedSchema } from './mirror.ts';
+import { findMirror } from './mirror.ts';
 import { readPublishPath } from './paths.ts';
 import { chooseProxy, findNetworkWarnings } from './proxy.ts';
 import { findScheduleDoubts, readProfileSchedule, readSchedule } from './schedule.ts';
 import { assertEncrypted, type ReadSettings, readAll, readSetting, type SettingName, type Values } from './settings.ts';
-import { findUnusedSecret, findWebhook } from './webhook.ts';
+import { findWebhook } from './webhook.ts';
 
 export type Scope = ReadSettings['LEAGUE_SYNC_STATUS'];
 
@@ -84,11 +84,24 @@ function readBaseUrl(values: Values): URL {
 /** Instructions for a first start; undefined if any required setting is set. */
 function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   if (Object.keys(values).some((name) => /^LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)/.test(name))) return undefined;
-  if (hasDotenv) return 'write these settings into .env; docs/configuration.md explains them';
   const example = join(findPackage().folder, '.env.example');
-  if (!existsSync(example)) return 'set these in the environment or in .env; docs/configuration.md explains them';
+  if (hasDotenv || !existsSync(example)) return 'write these settings into .env; docs/configuration.md explains them';
   const path = relative('.', example);
   return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; docs/configuration.md explains all settings`;
+}
+
+const NEEDED = [
+  ['LEAGUE_SYNC_WEBHOOK_SECRET', 'LEAGUE_SYNC_WEBHOOK_URL'],
+  ['LEAGUE_SYNC_POSTGRES_SCHEMA', 'LEAGUE_SYNC_POSTGRES_URL'],
+] as const;
+
+/** Warnings about settings that have no effect without another one. */
+function findUnused(values: Values): readonly Problem[] {
+  const setName = (name: string) => [name, `${name}_FILE`].find((form) => values[form] !== undefined);
+  return NEEDED.flatMap(([setting, url]) => {
+    const name = setName(url) === undefined ? setName(setting) : undefined;
+    return name === undefined ? [] : [{ message: `${name} is set, but ${url} is not`, fix: 'set both, or remove it' }];
+  });
 }
 
 /** How many scheduled times are compared to find the shortest interval between polls. */
@@ -97,12 +110,7 @@ const RUNS_COMPARED = 10;
 /** Finds settings that are each valid, but make no sense together. */
 function findContradictions(config: Omit<Config, 'warnings'>, values: Values): readonly Problem[] {
   const { schedule, runTimeoutMs, staleAfterMs, attemptTimeoutMs } = config;
-  const problems: Problem[] = [
-    ...findOddSecrets(values),
-    ...findUnusedSecret(values, config.webhook),
-    ...findUnusedSchema(values, config.mirror),
-    ...findScheduleDoubts(config),
-  ];
+  const problems: Problem[] = [...findOddSecrets(values), ...findUnused(values), ...findScheduleDoubts(config)];
   const runs = schedule.nextTimes(RUNS_COMPARED);
   const intervalMs = Math.min(...runs.slice(1).map((run, index) => run - (runs[index] ?? run)));
   // The data would be stale before every poll, so `/readyz` would answer 503 although nothing is wrong.

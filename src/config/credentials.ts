@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { CredentialsError, codeOf, type Problem, SettingsError } from '../errors.ts';
+import { statSync } from 'node:fs';
+import { CredentialsError, type Problem, SettingsError } from '../errors.ts';
 import type { Environment, Settings } from './environment.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
-import { decodeText, readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
+import { notSet, readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
+import { readTextFile } from './text-file.ts';
 
 /** Kept in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
@@ -81,7 +82,7 @@ export function credentialsChangedAt({ values, hasDotenv }: Settings): number {
 function requireSecret(values: Values, name: string, what: string): Secret {
   const secret = findSecret(values, name);
   if (secret !== undefined) return secret;
-  throw settingsError(`${name} is not set`, `set it to ${what}, or ${name}_FILE to a file that holds it`);
+  throw notSet(name, `${what}, or ${name}_FILE to a file that holds it`);
 }
 
 /** Throws a SettingsError if both `NAME` and `NAME_FILE` are set. */
@@ -110,26 +111,8 @@ export function findOddSecrets(values: Values): readonly Problem[] {
   });
 }
 
-const MAX_SECRET_FILE_BYTES = 64 * 1_024;
-
 function readFirstLine(file: string, name: string): string {
-  const [secret = ''] = readSecretFile(file, name).split(/\r?\n/, 1);
+  const [secret = ''] = readTextFile(file, `${name}: `).split(/\r?\n/, 1);
   if (secret !== '') return secret;
   throw settingsError(`${name}: the first line of ${file} is empty`, 'write the secret there');
-}
-
-/** The text of a small file, without a byte order mark. Throws a SettingsError, which names the setting `name`. */
-export function readSecretFile(file: string, name: string): string {
-  try {
-    const stats = statSync(file);
-    // Reading a pipe or a device might never end.
-    if (!stats.isFile()) throw settingsError(`${name}: ${file} is not a regular file`, 'write the secret into one');
-    if (stats.size > MAX_SECRET_FILE_BYTES)
-      throw settingsError(`${name}: ${file} is larger than 64KB`, 'name the file that holds only the secret');
-    return decodeText(readFileSync(file), `${name}: ${file}`);
-  } catch (error) {
-    if (error instanceof SettingsError) throw error;
-    const code = codeOf(error) || 'unknown error';
-    throw settingsError(`${name}: the file ${file} cannot be read (${code})`, 'check its path and permissions');
-  }
 }

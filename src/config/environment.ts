@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
-import { codeOf, type Problem, SettingsError } from '../errors.ts';
-import { decodeText, PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
+import type { Problem } from '../errors.ts';
+import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
+import { readTextFile } from './text-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,25 +23,13 @@ export function readSettings(environment: Environment, dotenv?: string): Setting
     if (forms.some((name) => name in fromEnvironment)) for (const name of forms) delete fromFile[name];
   }
   const values = { ...fromFile, ...fromEnvironment };
-  const inOtherCase = Object.keys(environment).filter(
-    (name) => /^league_sync_/i.test(name) && !name.startsWith(PREFIX),
-  );
-  const warnings = [...findOddLines(text, environment), ...findUnknown([...Object.keys(values), ...inOtherCase])];
+  const warnings = [...findOddLines(text, environment), ...findUnknown(Object.keys(values))];
   return { values, warnings, hasDotenv: dotenv !== undefined };
 }
 
 /** The text of `.env` in the working directory, if it exists. Throws a SettingsError if it cannot be read. */
 export function readDotenv(): string | undefined {
-  if (!existsSync('.env')) return undefined;
-  if (!statSync('.env').isFile())
-    throw new SettingsError([{ message: '.env is not a regular file', fix: 'remove it' }]);
-  try {
-    return decodeText(readFileSync('.env'), '.env');
-  } catch (error) {
-    if (error instanceof SettingsError) throw error;
-    const message = `.env: cannot be read (${codeOf(error) || 'unknown error'})`;
-    throw new SettingsError([{ message, fix: 'correct its permissions, or remove it' }]);
-  }
+  return existsSync('.env') ? readTextFile('.env') : undefined;
 }
 
 /**
@@ -67,7 +56,7 @@ function findUnknown(names: readonly string[]): readonly Problem[] {
   const known = SETTING_NAMES.map((name) => name.slice(PREFIX.length));
   const unknown = names.filter((name) => !(name in SETTINGS));
   return unknown.map((name) => {
-    const near = closestName(name.slice(PREFIX.length).toUpperCase(), known);
+    const near = closestName(name.slice(PREFIX.length), known);
     const fix = near ? `rename it (did you mean ${PREFIX}${near}?)` : 'remove it, or look for its name in .env.example';
     return { message: `${name} is not a setting and is ignored`, fix };
   });
@@ -76,8 +65,13 @@ function findUnknown(names: readonly string[]): readonly Problem[] {
 /** An assignment whose value is in quotes and may span several lines. */
 const QUOTED = /^((?:export +)?([\w.-]+)[ \t]*=)[ \t]*(["'`])[\s\S]*?\3/gm;
 const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
-/** An unquoted value whose first `#` is probably part of it, since there is no space before it, or none behind it. */
-const CUT = /^(?!\s*["'`])[^#]*?(?:(?:^|[^#\s])#|#+[^#\s])/;
+/** What is not the whole value: in `short`, values in quotes are empty. */
+const PARTIAL = [
+  // A quote that is not closed on its line, and text behind one that is.
+  /^\s*["'`](?!["'`])|^\s*""(?:#|\s*[^\s#])/,
+  // The first # is probably part of the value, since there is no space before it, or none behind it.
+  /^(?!\s*["'`])[^#]*?(?:(?:^|[^#\s])#|#+[^#\s])/,
+];
 const FROM_ENVIRONMENT =
   /^(?:https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|PG(?:HOST|PORT|USER|PASSWORD|PASSFILE|DATABASE|SSL\w+))$/i;
 
@@ -112,13 +106,7 @@ function findOddLine(line: string, environment: Environment): Problem | undefine
     if (near === undefined) return undefined;
     return { message: `${name} is not a setting and is ignored`, fix: `rename it (did you mean ${near}?)` };
   }
-  // The caller has emptied every quoted value, so a quote that still precedes text is not closed on its line.
-  if (/^\s*["'`](?!["'`])/.test(value))
-    return { message: `the quote before the value of ${name} is not closed on its line`, fix: 'close or remove it' };
-  if (/^\s*""(?:#|\s*[^\s#])/.test(value)) {
-    const fix = 'put the value between quotes of a kind that it does not contain (" or \' or `)';
-    return { message: `the text behind the closing quote of ${name} is ignored`, fix };
-  }
-  if (!CUT.test(value)) return undefined;
-  return { message: `the value of ${name} ends before the #`, fix: 'put the whole value between quotes' };
+  if (!PARTIAL.some((form) => form.test(value))) return undefined;
+  const fix = 'put the whole value between quotes of a kind that it does not contain (" or \' or `)';
+  return { message: `the value of ${name} does not end where its line does`, fix };
 }

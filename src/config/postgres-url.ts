@@ -1,24 +1,13 @@
-import { userInfo } from 'node:os';
+import { existsSync, statSync } from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { tryOrUndefined } from '../try-or-undefined.ts';
-import { closestName, type Environment } from './environment.ts';
-import { findInPasswordFile } from './password-file.ts';
+import type { Environment } from './environment.ts';
 import { settingsError } from './settings.ts';
+import { readTextFile } from './text-file.ts';
 
-/** Where and how to connect. Kept in memory only, since it has the password. */
-export type PostgresServer = {
-  /** A name, an address, or the folder of a Unix socket. */
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly database: string;
-  readonly password: string | undefined;
-  readonly sslmode: string;
-  readonly sslrootcert: string | undefined;
-  readonly sslcert: string | undefined;
-  readonly sslkey: string | undefined;
-  readonly options: string | undefined;
-  readonly applicationName: string;
-};
+/** Where and how to connect. Kept in memory only, since it has the password. `host` may be the folder of a Unix socket. */
+export type PostgresServer = Readonly<ReturnType<typeof readPostgresUrl>>;
 
 const EXAMPLE = 'postgresql://league_sync@db.example.com/leagues?sslmode=verify-full';
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
@@ -48,7 +37,7 @@ function variableOf(parameter: string): string {
  * Reads the URL and the variables as libpq does. Throws a SettingsError, also for a parameter that is not implemented.
  * Messages never repeat the URL or a value, which may be the password.
  */
-export function readPostgresUrl(text: string, name: string, environment: Environment): PostgresServer {
+export function readPostgresUrl(text: string, name: string, environment: Environment) {
   const parameters = readParameters(parseUrl(text, name), name);
   const read = (key: string) => parameters.get(key) ?? (environment[variableOf(key)] || undefined);
   for (const key of REFUSED) {
@@ -115,11 +104,8 @@ function readParameters({ hostname, port, username, password, pathname, search }
     const [key = '', value = ''] = part.split(/=(.*)/s, 2).map(decodeURIComponent);
     // What follows a password may be the rest of it, after an & that should have been encoded.
     const shown = inQuery.has('password') ? '' : ` ${key}`;
-    if (![...USED, ...REFUSED].includes(key)) {
-      const near = closestName(key, [...USED, ...REFUSED]);
-      const fix = near === undefined ? 'remove it' : `rename it (did you mean ${near}?)`;
-      throw settingsError(`${name} has a parameter${shown} that PostgreSQL does not know`, fix);
-    }
+    if (![...USED, ...REFUSED].includes(key))
+      throw settingsError(`${name} has a parameter${shown} that PostgreSQL does not know`, 'remove or rename it');
     if (value === '') throw settingsError(`${name}: the parameter ${key} has no value`, 'write one, or remove it');
     if (inQuery.has(key)) throw settingsError(`${name} has the parameter ${key} twice`, 'keep one of them');
     inQuery.add(key);
@@ -137,4 +123,26 @@ function readTls(read: (key: string) => string | undefined, name: string) {
     throw settingsError(`${name} has only one of sslcert and sslkey`, 'write both');
   if (SSL_MODES.includes(sslmode)) return { sslmode, sslrootcert, sslcert, sslkey };
   throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
+}
+
+/**
+ * The password for `[host, port, database, user]` in `file`, by default `~/.pgpass`, as libpq finds it. Throws a
+ * SettingsError if a file that is named cannot be read, or if others may read it.
+ */
+function findInPasswordFile(file: string | undefined, wanted: readonly string[]): string | undefined {
+  const path = file ?? join(homedir(), '.pgpass');
+  if (file === undefined && !existsSync(path)) return undefined;
+  const text = readTextFile(path, 'PGPASSFILE: ');
+  if ((statSync(path).mode & 0o077) !== 0)
+    throw settingsError(`PGPASSFILE: others may read ${path}`, `take their rights away: chmod 600 ${path}`);
+  for (const line of text.split(/\r?\n/)) {
+    const fields = [...line.matchAll(/((?:\\.|[^:])*)(?::|$)/g)].map(([, field = '']) => field.replace(/\\(.)/g, '$1'));
+    const password = fields[wanted.length];
+    if (line.startsWith('#') || !password) continue;
+    // The folder of a socket is written as localhost.
+    const fits = (value: string, index: number) =>
+      ['*', value, value.startsWith('/') ? 'localhost' : value].includes(fields[index] ?? '');
+    if (wanted.every(fits)) return password;
+  }
+  return undefined;
 }

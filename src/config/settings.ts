@@ -31,17 +31,12 @@ const duration = (least: number, most = MAX_DURATION_MS): Read<number> =>
       return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
     },
     `write a duration such as 250ms, 30s, 5m, 2h or 90d, from ${writeDuration(least)} to ${writeDuration(most)}`,
-    'duration',
   );
 
-const size = parsed(
-  (text) => {
-    const bytes = parseSize(text);
-    return bytes !== undefined && bytes >= 1 && bytes <= 2 ** 31 ? bytes : undefined;
-  },
-  'write a size such as 512KB, 64MB or 1GB, up to 2GB',
-  'size',
-);
+const size = parsed((text) => {
+  const bytes = parseSize(text);
+  return bytes !== undefined && bytes >= 1 && bytes <= 2 ** 31 ? bytes : undefined;
+}, 'write a size such as 512KB, 64MB or 1GB, up to 2GB');
 
 const percentage = parsed((text) => {
   const match = /^(\d{1,3}(?:\.\d+)?)\s?%$/.exec(text);
@@ -62,22 +57,17 @@ const listen = parsed((text): ListenAddress | 'off' | undefined => {
   return host !== undefined && port <= 65_535 ? { host, port } : undefined;
 }, 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off');
 
-const hosts: Setting<readonly string[]> = {
-  read: (text = '', name) => {
-    const names = text.split(',').map((entry) => entry.trim());
-    return names.filter(Boolean).map((entry) => {
-      const host = parseHost(entry);
-      if (host !== undefined) return host;
-      const fix = 'write names such as leagues.example.com without https:// and port, separated by commas';
-      throw settingsError(`${name}: "${entry}" is not a host name`, fix);
-    });
-  },
+const hosts: Read<readonly string[]> = (text, name) => {
+  const names = text.split(',').map((entry) => entry.trim());
+  return names.filter(Boolean).map((entry) => {
+    const host = parseHost(entry);
+    if (host !== undefined) return host;
+    const fix = 'write names such as leagues.example.com without https:// and port, separated by commas';
+    throw settingsError(`${name}: "${entry}" is not a host name`, fix);
+  });
 };
 
-const flag = parsed((text) => {
-  if (/^(true|1|yes|on|y|enabled)$/i.test(text)) return true;
-  return /^(false|0|no|off|n|disabled)$/i.test(text) ? false : undefined;
-}, 'write true or false');
+const flag = parsed((text) => (text === 'true' ? true : text === 'false' ? false : undefined), 'write true or false');
 
 const path = parsed(
   (text) => (text === '' || text === ':memory:' || text.includes('\0') ? undefined : text),
@@ -99,8 +89,7 @@ const webAddress =
 
 const baseUrl: Setting<URL> = {
   read: (text, name) => {
-    if (text === undefined)
-      throw settingsError(`${name} is not set`, `set it to the address of the service, such as ${SERVICE}`);
+    if (text === undefined) throw notSet(name, `the address of the service, such as ${SERVICE}`);
     const url = webAddress(SERVICE)(text, name);
     // The paths of the requests are appended to the base URL, so one that has such a path already was pasted.
     const [, pasted] = /(\/(?:events|players)\/v1)(?:\/.*)?$/.exec(url.pathname) ?? [];
@@ -151,7 +140,7 @@ export const SETTINGS = {
   LEAGUE_SYNC_RUN_RETENTION: withDefault('90d', duration(1_000)),
   LEAGUE_SYNC_STALE_AFTER: optional(duration(1_000)),
   LEAGUE_SYNC_LISTEN: withDefault('127.0.0.1:9464', listen),
-  LEAGUE_SYNC_ALLOWED_HOSTS: hosts,
+  LEAGUE_SYNC_ALLOWED_HOSTS: withDefault('', hosts),
   LEAGUE_SYNC_HEARTBEAT_URL: optional(readHeartbeatUrl),
   LEAGUE_SYNC_HEARTBEAT_URL_FILE: optional(anyText),
   LEAGUE_SYNC_WEBHOOK_URL: optional(anyText),
@@ -203,21 +192,17 @@ function optional<T>(read: Read<T>): Setting<T | undefined> {
 }
 
 /** A reader that throws a SettingsError if `parse` returns undefined. */
-function parsed<T>(parse: (text: string) => T | undefined, fix: string, noun?: 'duration' | 'size'): Read<T> {
+function parsed<T>(parse: (text: string) => T | undefined, fix: string): Read<T> {
   return (text, name) => {
     const value = parse(text.trim());
-    if (value === undefined) {
-      const lacksUnit = noun !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text);
-      throw settingsError(`${name}: "${text}" ${lacksUnit ? 'has no unit' : 'is not valid'}`, fix);
-    }
+    if (value === undefined) throw settingsError(`${name}: "${text}" is not valid`, fix);
     return value;
   };
 }
 
-/** The UTF-8 text of a file, without a byte order mark. Throws a SettingsError that begins with `what`. */
-export function decodeText(bytes: Uint8Array, what: string): string {
-  if (bytes.includes(0)) throw settingsError(`${what} is in UTF-16, not in UTF-8`, 'save it as UTF-8');
-  return new TextDecoder().decode(bytes);
+/** For a setting that is required; `what`: what to set it to. */
+export function notSet(name: string, what: string): SettingsError {
+  return settingsError(`${name} is not set`, `set it to ${what}`);
 }
 
 export function settingsError(message: string, fix: string): SettingsError {

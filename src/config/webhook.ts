@@ -1,25 +1,27 @@
-import type { Problem } from '../errors.ts';
 import { findSecret, findSource } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { chooseProxy, type ProxyServer } from './proxy.ts';
-import { assertEncrypted, readAll, readSetting, readWebhookUrl, settingsError, type Values } from './settings.ts';
-
-/** Where changes are sent. Kept in memory only: the path and the query of the URL may be secrets, too. */
-export type WebhookTarget = {
-  readonly url: URL;
-  /** One key, or two while one replaces the other. */
-  readonly keys: readonly Uint8Array[];
-  readonly proxy: ProxyServer | undefined;
-};
+import { chooseProxy } from './proxy.ts';
+import {
+  assertEncrypted,
+  notSet,
+  readAll,
+  readSetting,
+  readWebhookUrl,
+  settingsError,
+  type Values,
+} from './settings.ts';
 
 /** Reads secret files again, since they may have changed. Throws a SettingsError, whose text contains no secrets. */
-export type WebhookSource = () => WebhookTarget;
+export type WebhookSource = NonNullable<ReturnType<typeof findWebhook>>;
+
+/** Where changes are sent. Kept in memory only: the path and the query of the URL may be secrets, too. */
+export type WebhookTarget = ReturnType<WebhookSource>;
 
 const URL_NAME = 'LEAGUE_SYNC_WEBHOOK_URL';
 const SECRET_NAME = 'LEAGUE_SYNC_WEBHOOK_SECRET';
 
 /** Undefined if no URL is set. Throws a SettingsError. */
-export function findWebhook(values: Values, environment: Environment): WebhookSource | undefined {
+export function findWebhook(values: Values, environment: Environment) {
   return findSource(values, URL_NAME, (url) => {
     const found = readAll({
       url: () => {
@@ -36,20 +38,14 @@ export function findWebhook(values: Values, environment: Environment): WebhookSo
 /** For `webhook test`, which needs no other settings. Throws a SettingsError, also if no URL is set. */
 export function loadWebhook({ values }: Settings, environment: Environment): WebhookSource {
   const source = findWebhook(values, environment);
-  if (source !== undefined) return source;
-  throw settingsError(`${URL_NAME} is not set`, 'set it to the address that receives the changes');
-}
-
-/** A warning if there is a secret, but no URL. */
-export function findUnusedSecret(values: Values, webhook: WebhookSource | undefined): readonly Problem[] {
-  const name = [SECRET_NAME, `${SECRET_NAME}_FILE`].find((name) => values[name] !== undefined);
-  if (webhook !== undefined || name === undefined) return [];
-  return [{ message: `${name} is set, but ${URL_NAME} is not`, fix: `set ${URL_NAME}, or remove the secret` }];
+  if (source === undefined) throw notSet(URL_NAME, 'the address that receives the changes');
+  return source;
 }
 
 const MIN_KEY_BYTES = 24;
 const MAX_KEY_BYTES = 64;
 
+/** One key, or two while one replaces the other. */
 function readKeys(values: Values): readonly Uint8Array[] {
   const secret = findSecret(values, SECRET_NAME);
   const fix =

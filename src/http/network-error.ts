@@ -39,10 +39,11 @@ const EXPLANATIONS: readonly (readonly [codes: RegExp, problem: string, fix?: st
 const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
   [/^status 407$/, 'the proxy refused it', 'add the username and password of the proxy to its address'],
   [/^status /, 'the proxy refused it'],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name of the proxy cannot be resolved', 'check the host name and DNS'],
-  [/^ECONNREFUSED$/, 'the connection to the proxy was refused', 'check that it is running there'],
-  [/^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/, 'there is no route to the proxy'],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection to the proxy timed out'],
+  [
+    /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
+    'the proxy cannot be reached',
+    'check its address, and that it is running there',
+  ],
   [
     /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
     'the server does not speak TLS on this port',

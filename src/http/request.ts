@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, Pool, ProxyAgent, request as send } from 'undici';
 import { describeProxy, type ProxyServer } from '../config/proxy.ts';
-import { ContractError, codeOf, RunError, TransportError } from '../errors.ts';
+import { ContractError, RunError, TransportError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { unlessAborted } from '../race-abort.ts';
 import { formatDuration, formatSize } from '../time/duration.ts';
@@ -24,10 +24,8 @@ export type HttpRequest = {
   readonly timeoutMs: number;
   /** Limits the size of the body after decompression. */
   readonly maxBodyBytes: number;
-  /** If true, a body that is too large is truncated instead of causing an error, and no body is decompressed. */
-  readonly truncateBody?: boolean;
-  /** If true, a body that cannot be read counts as empty, whatever the status. */
-  readonly ignoreBodyErrors?: boolean;
+  /** If true, no body causes an error: it is not decompressed, is truncated, and is empty if it cannot be read. */
+  readonly isBodyOptional?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
 };
@@ -41,10 +39,10 @@ export type SendRequest = typeof sendRequest;
 /**
  * Sends one request and reads the whole response; never retries and never follows a redirect. Rejects with a
  * TransportError, a ContractError (body too large or in an encoding that was not requested) or the signal's reason. If
- * the status is not 2xx and the body cannot be read, resolves with an empty body.
+ * the body cannot be read and does not matter (`isBodyOptional`, or a status that is not 2xx), resolves with an empty body.
  */
 export async function sendRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-  const { name, proxy, timeoutMs, ignoreBodyErrors = false } = request;
+  const { name, proxy, timeoutMs, isBodyOptional = false } = request;
   const timeout = AbortSignal.timeout(timeoutMs);
   const ended = AbortSignal.any([signal, timeout]);
   const dispatcher = createDispatcher(request);
@@ -59,7 +57,7 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     // A response whose status is not 2xx needs no body: its status and Retry-After are enough.
-    if (head !== undefined && (ignoreBodyErrors || !isSuccess(head.status))) return { ...head, body: new Uint8Array() };
+    if (head !== undefined && (isBodyOptional || !isSuccess(head.status))) return { ...head, body: new Uint8Array() };
     const httpStatus = head?.status;
     if (timeout.aborted) {
       const message = `${name}${describeProxy(proxy)} took longer than ${formatDuration(timeoutMs)} (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`;
@@ -119,7 +117,7 @@ async function exchange(request: HttpRequest, dispatcher: Dispatcher, signal: Ab
 }
 
 async function readBody(body: Readable, request: HttpRequest, { status, header }: ResponseHead): Promise<Uint8Array> {
-  const { maxBodyBytes, truncateBody } = request;
+  const { maxBodyBytes, isBodyOptional } = request;
   const name = `${request.name}${describeProxy(request.proxy)}`;
   const read = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
     const chunks: Uint8Array[] = [];
@@ -128,7 +126,7 @@ async function readBody(body: Readable, request: HttpRequest, { status, header }
       chunks.push(chunk);
       size += chunk.length;
       if (size <= maxBodyBytes) continue;
-      if (truncateBody) break;
+      if (isBodyOptional) break;
       const fix = 'raise LEAGUE_SYNC_MAX_BODY if this size is expected';
       const message = `The response to ${name} is larger than ${formatSize(maxBodyBytes)}.`;
       throw new ContractError(message, { httpStatus: status, fix });
@@ -136,15 +134,11 @@ async function readBody(body: Readable, request: HttpRequest, { status, header }
     return Buffer.concat(chunks, Math.min(size, maxBodyBytes));
   };
   const encoding = header('content-encoding')?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity' || truncateBody) return read(body);
+  if (encoding === '' || encoding === 'identity' || isBodyOptional) return read(body);
   const decoder = encoding === 'gzip' ? createGunzip() : encoding === 'br' ? createBrotliDecompress() : undefined;
   if (decoder === undefined) {
     const message = `The response to ${name} has an encoding that was not requested.`;
     throw new ContractError(message, { httpStatus: status });
   }
-  return pipeline(body, decoder, read).catch((error: unknown) => {
-    // Some servers send Content-Encoding with an empty body, which is not valid gzip or br.
-    if (decoder.bytesWritten === 0 && codeOf(error) === 'Z_BUF_ERROR') return new Uint8Array();
-    throw error;
-  });
+  return pipeline(body, decoder, read);
 }

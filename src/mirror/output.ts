@@ -1,7 +1,7 @@
 import { describeMirror, type MirrorSource } from '../config/mirror.ts';
 import type { Output } from '../outputs/follow.ts';
 import type { Store } from '../store/store.ts';
-import { exponentialDelayMs } from '../time/exponential-delay.ts';
+import { exponentialDelayMs } from '../time/clock.ts';
 import { describeLeftOut, type RunMirror } from './process.ts';
 
 /** Other processes change the database as well, such as `accept-removals`. */

@@ -104,7 +104,7 @@ function endOf({ outcome, error }: RunReport): Omit<Message, 'runId'> {
 }
 
 /** The timeout is the one that healthchecks.io advises. */
-const LIMITS = { timeoutMs: 10_000, maxBodyBytes: 1_024, truncateBody: true };
+const LIMITS = { timeoutMs: 10_000, maxBodyBytes: 1_024, isBodyOptional: true };
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 /** healthchecks.io sends this with status 200 if the check does not exist or is pinged too often. */
 const REFUSED = /^OK \((not found|rate limited)\)/;

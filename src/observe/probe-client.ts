@@ -21,7 +21,7 @@ export function probeUrl({ host, port }: ListenAddress, path: string): string {
 }
 
 function ask(address: ListenAddress, path: string, timeoutMs: number) {
-  const limits = { timeoutMs, maxBodyBytes: MAX_BODY_BYTES, truncateBody: true };
+  const limits = { timeoutMs, maxBodyBytes: MAX_BODY_BYTES, isBodyOptional: true };
   const request = { method: 'GET', url: probeUrl(address, path), name: path, ...limits } as const;
   return sendRequest(request, new AbortController().signal);
 }

@@ -4,9 +4,8 @@ import { createVoice } from '../failure-streak.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
-import { type Clock, formatTimestamp } from '../time/clock.ts';
+import { type Clock, createWakeableSleep, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { createWakeableSleep } from '../time/wakeable-sleep.ts';
 
 /** Something that follows the database and is brought up to date as a whole. Times are in ms. */
 export type Output = {

@@ -1,7 +1,7 @@
 import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, RetryAfterError, type RunError, StatusError } from '../errors.ts';
 import { isSuccess, isTransient, readObject } from '../http/response.ts';
-import { isDeeperThan, type JsonObject, type JsonValue } from '../league/json.ts';
+import { isDeeperThan, type JsonValue } from '../league/json.ts';
 import type { Secrets } from '../redact.ts';
 import type { ServiceConnection } from './connection.ts';
 import { describeUnexpected, readFailureDetails, readMessage } from './failure.ts';
@@ -10,14 +10,10 @@ import type { Session } from './session.ts';
 import type { Resource } from './session-backoff.ts';
 import type { Token } from './token.ts';
 
-/** `ETag` and `Last-Modified` of a response, for conditional requests. */
-export type Validators = { readonly etag: string | undefined; readonly lastModified: string | undefined };
+export type FetchResult = NonNullable<ReturnType<typeof readSuccess>>;
 
-export type FetchResult = Validators & {
-  readonly body: JsonObject;
-  readonly message: string | undefined;
-  readonly timestamp: string | undefined;
-};
+/** `ETag` and `Last-Modified` of a response, for conditional requests. */
+export type Validators = Pick<FetchResult, 'etag' | 'lastModified'>;
 
 /** Updated by each request, so that failed runs have these numbers, too. */
 export type RequestStats = {
@@ -67,32 +63,19 @@ type ResourceRequest = {
   readonly conditions?: Readonly<Record<string, string>>;
 };
 
-/**
- * Sends a request, and once more without its conditions if the service refuses those. If the token is rejected and may
- * be replaced, gets a new one and sends the request once more.
- */
-async function authorizedGet(request: ResourceRequest, options: ServiceConnection & { readonly session: Session }) {
-  const { session } = options;
+/** Sends a request, and once more without its conditions if the service refuses those. */
+function authorizedGet(request: ResourceRequest, options: ServiceConnection & { readonly session: Session }) {
   const { resource, run } = request;
-  const getToken = () => session.token(resource, run.deadline.signal, run.runId);
-  let token = await getToken();
-  let response = await send(request, token, options);
-  if (response.isConditional && isRefusal(response.status)) {
-    run.stats.conditionsRefused = true;
-    response = await send(request, token, options);
-  }
-  // If the token is rejected, `findRejection` also puts the response's Retry-After into effect: the login must obey it.
-  let rejection = findRejection(response, request, options);
-  if (rejection !== undefined && session.mayReplace(resource, rejection)) {
-    session.discard(token);
-    token = await getToken();
-    response = await send(request, token, options);
-    rejection = findRejection(response, request, options);
-  }
-  if (rejection !== undefined) throw session.reportRejected(resource, token, rejection);
-  const result = readSuccess(response, request, options);
-  session.reportAccepted(resource);
-  return result;
+  return options.session.request(resource, { signal: run.deadline.signal, runId: run.runId }, async (token) => {
+    let response = await send(request, token, options);
+    if (response.isConditional && isRefusal(response.status)) {
+      run.stats.conditionsRefused = true;
+      response = await send(request, token, options);
+    }
+    // Also puts the response's Retry-After into effect: a login after the rejection must obey it.
+    const rejection = findRejection(response, request, options);
+    return rejection === undefined ? { result: readSuccess(response, request, options) } : { rejection };
+  });
 }
 
 /** Whether this status may mean that the service cannot handle the conditions of a request. */

@@ -4,8 +4,7 @@ import { hasTooManyValues, type JsonObject } from '../league/json.ts';
 import type { Secrets } from '../redact.ts';
 import { escapeControls } from '../terminal/style.ts';
 import { formatTimestamp } from '../time/clock.ts';
-import type { ServiceConnection } from './connection.ts';
-import type { ServiceResponse } from './transport.ts';
+import type { ServiceConnection, ServiceResponse } from './connection.ts';
 
 const MAX_CONTENT_TYPE_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 500;

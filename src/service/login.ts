@@ -6,10 +6,9 @@ import { type JsonObject, typeName } from '../league/json.ts';
 import { LOGIN_RESPONSE } from '../league/schemas.ts';
 import { parseTimestamp } from '../time/clock.ts';
 import { unknownFields } from './coerce.ts';
-import type { ServiceConnection } from './connection.ts';
+import type { ServiceConnection, ServiceResponse } from './connection.ts';
 import { describeUnexpected, readFailureDetails } from './failure.ts';
 import { hasExpiredOnArrival, type Token } from './token.ts';
-import type { ServiceResponse } from './transport.ts';
 
 /** `manual`: an operator ran a command or sent SIGHUP. */
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';

@@ -29,32 +29,21 @@ export type Rejection = {
 };
 
 /** A leagues response (interface, 4.3), validated element by element. */
-export type LeagueList = {
-  readonly received: number;
-  /** The leagues that can be stored, by `league_id`. */
-  readonly leagues: ReadonlyMap<string, ReceivedLeague>;
-  /** Elements with the same `raw` are listed once. */
-  readonly rejections: readonly Rejection[];
-  /** Number of elements, valid or rejected, that have the same content as an earlier element. */
-  readonly duplicates: number;
-  readonly drift: readonly Drift[];
-};
+export type LeagueList = Awaited<ReturnType<typeof parseLeagues>>;
 
 /** The number of elements read per turn of the event loop. Reading them takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
-type Options = {
-  /**
-   * The hashes of the stored leagues that are in scope and not removed, by `league_id`. An element with the same id and
-   * hash is not validated again.
-   */
-  readonly stored?: ReadonlyMap<string, string>;
-  readonly signal?: AbortSignal;
-};
-
-/** Rejects with the signal's reason, or with a ContractError if there is no list or if most elements are unusable. */
-export async function parseLeagues(body: JsonObject, scope: Scope, options: Options = {}): Promise<LeagueList> {
-  const { stored = new Map(), signal } = options;
+/**
+ * Rejects with the signal's reason, or with a ContractError if there is no list or if most elements are unusable.
+ * `stored`: the hashes of the stored leagues that are in scope and not removed, by `league_id`; an element with the same
+ * id and hash is not validated again.
+ */
+export async function parseLeagues(
+  body: JsonObject,
+  scope: Scope,
+  { stored = new Map(), signal }: { readonly stored?: ReadonlyMap<string, string>; readonly signal?: AbortSignal } = {},
+) {
   if (!Array.isArray(body.leagues)) throw new ContractError('The leagues response has no list in "leagues".');
   const elements: readonly JsonValue[] = body.leagues;
   const received = elements.length;
@@ -85,8 +74,16 @@ export async function parseLeagues(body: JsonObject, scope: Scope, options: Opti
     const other = leagues.values().find((one) => !(one instanceof StoredElement) && one.league.status !== scope);
     if (other !== undefined) drift.add([unexpectedStatus(`not ${scope}, which was asked for`)], other.leagueId);
   }
-  const duplicates = received - leagues.size - distinct.length;
-  return { received, leagues, rejections: distinct, duplicates, drift: drift.list() };
+  return {
+    received,
+    /** The leagues that can be stored, by `league_id`. */
+    leagues,
+    /** Elements with the same `raw` are listed once. */
+    rejections: distinct,
+    /** The number of elements, valid or rejected, that have the same content as an earlier element. */
+    duplicates: received - leagues.size - distinct.length,
+    drift: drift.list(),
+  };
 }
 
 function readElement(sent: JsonValue, position: number, stored: ReadonlyMap<string, string>, driftLog: DriftLog) {
@@ -172,7 +169,10 @@ function readableId(sent: JsonValue): string | null {
 }
 
 /** Keeps each usable league once; omits leagues that were also sent with other content or in a rejected element. */
-function mergeDuplicates(usable: readonly ReceivedLeague[], rejections: readonly Rejection[]) {
+function mergeDuplicates(
+  usable: readonly ReceivedLeague[],
+  rejections: readonly Rejection[],
+): ReadonlyMap<string, ReceivedLeague> {
   const leagues = new Map<string, ReceivedLeague>();
   const conflicting = new Set(rejections.map(({ leagueId }) => leagueId));
   for (const league of usable) {

@@ -1,8 +1,7 @@
 import { RetryAfterError, RunError, TransportError } from '../errors.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, exponentialDelayMs } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { exponentialDelayMs } from '../time/exponential-delay.ts';
-import type { ServiceConnection } from './connection.ts';
+import type { System } from './connection.ts';
 
 export type Deadline = {
   /** The end of the time limit on the monotonic clock, in ms. */
@@ -26,7 +25,7 @@ export function startDeadline(clock: Clock, ms: number, stop: AbortSignal): Dead
   };
 }
 
-type RetryOptions = Pick<ServiceConnection, 'clock' | 'random'> & {
+type RetryOptions = Pick<System, 'clock' | 'random'> & {
   readonly deadline: Deadline;
   readonly firstWaitMs?: number;
 };

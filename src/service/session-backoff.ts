@@ -1,27 +1,27 @@
 import { RunError } from '../errors.ts';
-import { type Clock, formatTimestamp } from '../time/clock.ts';
-import { exponentialDelayMs } from '../time/exponential-delay.ts';
+import { type Clock, exponentialDelayMs, formatTimestamp } from '../time/clock.ts';
 
-/** Exponential backoff after failures in a row. A `random` below 1 shortens a wait, by half at most (jitter). */
-export function createBackoff(
-  clock: Clock,
-  { initialMs, maxMs, random = () => 1 }: { initialMs: number; maxMs: number; random?: () => number },
-) {
+/** Exponential backoff after failures in a row. */
+export function createBackoff(clock: Clock, { initialMs, maxMs }: { initialMs: number; maxMs: number }) {
   let failures = 0;
   /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = Number.NEGATIVE_INFINITY;
+  let cause: RunError | undefined;
   const remainingMs = (): number => Math.max(0, endsAt - clock.monotonic());
-  /** Ends the wait, but keeps the count of failures. */
+  /** Ends the wait, but keeps the count of failures, so that the next failure continues the backoff. */
   const skip = (): void => {
     endsAt = Number.NEGATIVE_INFINITY;
+    cause = undefined;
   };
   return {
-    /** Counts a failure and starts the next wait, which lasts at least `minWaitMs`. */
-    fail: (minWaitMs = 0): void => {
+    /** Counts a failure and starts the next wait, which lasts at least `minWaitMs`. Without `error`, it blocks nothing. */
+    fail: ({ error, minWaitMs = 0 }: { readonly error?: RunError; readonly minWaitMs?: number } = {}): void => {
       failures += 1;
-      const waitMs = Math.max((0.5 + random() / 2) * exponentialDelayMs(failures, initialMs, maxMs), minWaitMs);
-      endsAt = clock.monotonic() + waitMs;
+      endsAt = clock.monotonic() + Math.max(exponentialDelayMs(failures, initialMs, maxMs), minWaitMs);
+      cause = error;
     },
+    /** The error of the last failure; undefined after a success, or if the wait was skipped. */
+    error: () => cause,
     /** The end of the wait (ms) by the wall clock as it is now. */
     until: (): number => clock.now() + remainingMs(),
     remainingMs,
@@ -51,38 +51,23 @@ export const LASTING_FAILURE = { initialMs: 60_000, maxMs: 3_600_000 };
 export function createSessionBackoff(clock: Clock) {
   const create = () => createBackoff(clock, LASTING_FAILURE);
   const backoffs = { login: create(), leagues: create(), profile: create() };
-  /** The error that blocks each subject, deleted when the subject succeeds or its wait is skipped. */
-  const errors = new Map<Subject, RunError>();
+  const failureOf = (subject: Subject): SessionFailure | undefined => {
+    const error = backoffs[subject].error();
+    return error && { subject, error, until: backoffs[subject].until() };
+  };
   return {
-    /** Without an error, the wait blocks nothing. */
-    fail: (subject: Subject, error?: RunError): void => {
-      if (error === undefined) errors.delete(subject);
-      else errors.set(subject, error);
-      backoffs[subject].fail();
-    },
-    succeed: (subject: Subject): void => {
-      errors.delete(subject);
-      backoffs[subject].reset();
-    },
-    remainingMs: (subject: Subject): number => backoffs[subject].remainingMs(),
+    ...backoffs,
     /** The error that blocks the subject now; undefined if the subject may be tried. */
     blockedBy: (subject: Subject): RunError | undefined => {
-      const error = errors.get(subject);
-      if (error === undefined || backoffs[subject].remainingMs() === 0) return undefined;
-      const until = formatTimestamp(backoffs[subject].until());
-      const next = `The next try is at ${until}; send SIGHUP or change the secret file to try now.`;
-      const { kind, message, httpStatus, serviceMessage } = error;
-      return new RunError(kind, false, `${message} ${next}`, { cause: error, httpStatus, serviceMessage });
+      const failure = failureOf(subject);
+      if (failure === undefined || backoffs[subject].remainingMs() === 0) return undefined;
+      const { kind, message, httpStatus, serviceMessage } = failure.error;
+      const next = `The next try is at ${formatTimestamp(failure.until)}; send SIGHUP or change the secret file to try now.`;
+      return new RunError(kind, false, `${message} ${next}`, { cause: failure.error, httpStatus, serviceMessage });
     },
     /** The failure of the login if there is one, otherwise of the leagues, otherwise of the profile. */
-    current: (): SessionFailure | undefined => {
-      const subject = (['login', 'leagues', 'profile'] as const).find((name) => errors.has(name));
-      const error = subject && errors.get(subject);
-      return subject && error && { subject, error, until: backoffs[subject].until() };
-    },
-    /** Ends all waits, but keeps the counts of failures, so that the next failure continues the backoff. */
+    current: () => failureOf('login') ?? failureOf('leagues') ?? failureOf('profile'),
     skipWaits: (): void => {
-      errors.clear();
       for (const backoff of Object.values(backoffs)) backoff.skip();
     },
   };

@@ -1,19 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
-import { RunError } from '../errors.ts';
+import { RunError, StoppedError } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
-import type { Clock } from '../time/clock.ts';
-import { createWakeableSleep } from '../time/wakeable-sleep.ts';
+import { type Clock, createWakeableSleep } from '../time/clock.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { startDeadline } from './retry.ts';
 import { createBackoff, createSessionBackoff, type Resource, type SessionFailure } from './session-backoff.ts';
 import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token.ts';
 
 export type SessionOptions = {
+  readonly clock: Clock;
   readonly logIn: LogIn;
   readonly credentials: Credentials;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly leewayMs: number;
   readonly loginTimeoutMs: number;
   readonly firstReason: LoginReason;
@@ -26,18 +24,28 @@ export type SessionOptions = {
 /** While `keepRenewed` waits, it checks this often whether a secret has changed or the clock was set. */
 const RECHECK_MS = 10_000;
 
+/** Who asks for a token. A login is recorded with `runId`, unless another run asked for it before. */
+type Asker = { readonly signal: AbortSignal; readonly runId?: number | null | undefined };
+
+/** `rejection` means that the token may be no longer valid. */
+type Answer<T> = { readonly rejection: RunError } | { readonly rejection?: never; readonly result: T };
+
 export type Session = ReturnType<typeof createSession>;
 
-/** Holds the token and logs in to renew it before it expires. Does not depend on HTTP: `logIn` sends the request. */
+/**
+ * Holds the token and logs in to renew it before it expires. Does not depend on HTTP: `logIn` sends the request. Disposal
+ * aborts a login in progress and awaits its end.
+ */
 export function createSession(options: SessionOptions) {
-  const { logIn: sendLogin, credentials, clock, random, leewayMs, loginTimeoutMs, barredBy } = options;
+  const { logIn: sendLogin, credentials, clock, leewayMs, loginTimeoutMs, barredBy } = options;
   const backoff = createSessionBackoff(clock);
   /** Backoff after logins that failed for a reason that may pass. */
-  const renewalBackoff = createBackoff(clock, { random, initialMs: 1_000, maxMs: 300_000 });
+  const renewalBackoff = createBackoff(clock, { initialMs: 1_000, maxMs: 300_000 });
   /** For each resource, the fresh token that it rejected last; deleted when the resource accepts a token. */
   const rejected = new Map<Resource, Token>();
   /** The wait of `keepRenewed`; woken up to be calculated anew. */
   const sleeper = createWakeableSleep(clock);
+  const ending = new AbortController();
   let cached: Token | undefined;
   let pendingLogin: Promise<Token> | undefined;
   /** The run that first asked for the login in progress; null if none did. */
@@ -64,7 +72,7 @@ export function createSession(options: SessionOptions) {
   };
 
   const startLogin = async (): Promise<Token> => {
-    using deadline = startDeadline(clock, loginTimeoutMs, options.signal);
+    using deadline = startDeadline(clock, loginTimeoutMs, AbortSignal.any([options.signal, ending.signal]));
     try {
       cached = await sendLogin(
         { reason: nextReason, runId: () => askedBy },
@@ -72,13 +80,14 @@ export function createSession(options: SessionOptions) {
         deadline.signal,
       );
     } catch (error) {
-      if (error instanceof RunError && isLasting(error)) backoff.fail('login', error);
-      else renewalBackoff.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);
+      const { notBefore = 0 } = error instanceof RunError ? error : {};
+      if (error instanceof RunError && isLasting(error)) backoff.login.fail({ error });
+      else renewalBackoff.fail({ minWaitMs: notBefore - clock.now() });
       throw error;
     }
     expiredOnArrival = hasExpiredOnArrival(cached) ? expiredOnArrival + 1 : 0;
     nextReason = 'due';
-    backoff.succeed('login');
+    backoff.login.reset();
     renewalBackoff.reset();
     return cached;
   };
@@ -98,9 +107,39 @@ export function createSession(options: SessionOptions) {
     return backoff.blockedBy(resource) ?? (isTokenNeeded ? backoff.blockedBy('login') : undefined);
   };
 
+  /**
+   * Resolves to a token that the resource has not rejected; logs in if there is none (single flight). Rejects with the
+   * error of the login, also during the wait for the next one, or with the signal's reason.
+   */
+  const getToken = async (resource: Resource, { signal, runId }: Asker): Promise<Token> => {
+    signal.throwIfAborted();
+    const block = blockedBy(resource);
+    if (block !== undefined) throw block;
+    if (isRejected(resource)) nextReason = 'rejected-token';
+    return usableToken(resource) ?? (await unlessAborted(logIn(runId), signal));
+  };
+
+  /**
+   * Whether another login may help: no, if the resource rejected a fresh token earlier, or if a fresh token did not end
+   * `result=fail` and the wait after that has not ended.
+   */
+  const mayReplace = (resource: Resource, { kind }: RunError): boolean =>
+    !rejected.has(resource) && (kind === 'credentials' || backoff[resource].remainingMs() === 0);
+
+  /** Even a fresh token gave no access. It is kept, but no longer used for a resource that rejected it (401, 403). */
+  const noteRejection = (resource: Resource, token: Token, error: RunError): void => {
+    if (error.kind === 'credentials') {
+      rejected.set(resource, token);
+      backoff[resource].fail({ error });
+    } else {
+      rejected.delete(resource);
+      if (backoff[resource].remainingMs() === 0) backoff[resource].fail();
+    }
+  };
+
   const msUntilRenewal = (): number => {
     const dueMs = cached === undefined ? 0 : msUntilDue(cached, clock, leewayMs, expiredOnArrival);
-    return Math.max(dueMs, backoff.remainingMs('login'), renewalBackoff.remainingMs());
+    return Math.max(dueMs, backoff.login.remainingMs(), renewalBackoff.remainingMs());
   };
 
   const skipWaitsIfRotated = (): void => {
@@ -115,48 +154,26 @@ export function createSession(options: SessionOptions) {
 
   return {
     current: (): Token | undefined => cached,
+    token: getToken,
     /**
-     * Resolves to a token that the resource has not rejected; logs in if there is none (single flight). Rejects with
-     * the error of the login, also during the wait for the next one, or with the signal's reason. The login is recorded
-     * with `runId`, unless another run asked for it before.
+     * Sends a request with a token; if that is rejected and another login may help, once more with another token.
+     * Rejects like `token`, like `send`, or with the rejection.
      */
-    token: async (resource: Resource, signal: AbortSignal, runId?: number | null): Promise<Token> => {
-      signal.throwIfAborted();
-      const block = blockedBy(resource);
-      if (block !== undefined) throw block;
-      if (isRejected(resource)) nextReason = 'rejected-token';
-      return usableToken(resource) ?? (await unlessAborted(logIn(runId), signal));
-    },
-    /**
-     * Whether another login may help after this error: no, if the resource rejected a fresh token earlier, or if a
-     * fresh token did not end `result=fail` and the wait after that has not ended.
-     */
-    mayReplace: (resource: Resource, { kind }: RunError): boolean => {
-      if (rejected.has(resource)) return false;
-      return kind === 'credentials' || backoff.remainingMs(resource) === 0;
-    },
-    reportAccepted: (resource: Resource): void => {
-      backoff.succeed(resource);
-      rejected.delete(resource);
-    },
-    discard: (token: Token): void => {
-      if (token !== cached) return;
-      cached = undefined;
-      nextReason = 'rejected-token';
-    },
-    /**
-     * Starts the backoff of a resource to which even a fresh token gave no access. The token is kept, but no longer
-     * used for the resource if that rejected it (a CredentialsError). Returns `error`.
-     */
-    reportRejected: (resource: Resource, token: Token, error: RunError): RunError => {
-      if (error.kind === 'credentials') {
-        rejected.set(resource, token);
-        backoff.fail(resource, error);
-      } else {
-        rejected.delete(resource);
-        if (backoff.remainingMs(resource) === 0) backoff.fail(resource);
+    request: async <T>(resource: Resource, asker: Asker, send: (token: Token) => Promise<Answer<T>>): Promise<T> => {
+      let token = await getToken(resource, asker);
+      let answer = await send(token);
+      if (answer.rejection !== undefined && mayReplace(resource, answer.rejection)) {
+        if (token === cached) [cached, nextReason] = [undefined, 'rejected-token'];
+        token = await getToken(resource, asker);
+        answer = await send(token);
       }
-      return error;
+      if (answer.rejection !== undefined) {
+        noteRejection(resource, token, answer.rejection);
+        throw answer.rejection;
+      }
+      backoff[resource].reset();
+      rejected.delete(resource);
+      return answer.result;
     },
     blockedBy,
     failure: (): SessionFailure | undefined => backoff.current(),
@@ -177,8 +194,8 @@ export function createSession(options: SessionOptions) {
         }
       }
     },
-    /** Resolves when the login in progress, if any, has ended. */
-    settled: async (): Promise<void> => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      ending.abort(new StoppedError());
       await pendingLogin?.catch(() => undefined);
     },
   };

@@ -1,5 +1,4 @@
-import type { Clock } from '../time/clock.ts';
-import { exponentialDelayMs } from '../time/exponential-delay.ts';
+import { type Clock, exponentialDelayMs } from '../time/clock.ts';
 
 /** Kept in memory only. */
 export type Token = {

@@ -1,8 +1,7 @@
 import { RunError } from '../errors.ts';
 import { LASTING_FAILURE } from '../service/session-backoff.ts';
 import type { LastingFailure } from '../store/tables/logins.ts';
-import { formatTimestamp } from '../time/clock.ts';
-import { exponentialDelayMs } from '../time/exponential-delay.ts';
+import { exponentialDelayMs, formatTimestamp } from '../time/clock.ts';
 
 /** The error for a login that must wait after `earlier` ones, newest first, unless `reasonAt` (ms) came later. */
 export function findLoginWait(earlier: readonly LastingFailure[], reasonAt: number, now: number): RunError | undefined {

@@ -44,6 +44,25 @@ export const systemClock: Clock = {
   },
 };
 
+/** An interruptible sleep, which `wake` ends. If nothing sleeps, `wake` ends the next sleep at once, so that no call is lost. */
+export function createWakeableSleep({ sleep }: Clock) {
+  let woken = new AbortController();
+  return {
+    // With a reason, since without one each call would make an error and its stack.
+    wake: (): void => woken.abort('woken'),
+    /** Also ends if the signal aborts; never rejects. */
+    sleep: async (ms: number, signal: AbortSignal): Promise<void> => {
+      await sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+      if (woken.signal.aborted) woken = new AbortController();
+    },
+  };
+}
+
+/** The delay (ms) after a number of failures in a row: `initialMs`, doubled with each further failure up to `maxMs`. */
+export function exponentialDelayMs(failures: number, initialMs: number, maxMs: number): number {
+  return Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
+}
+
 /** Years outside 0 to 9999 have six digits and a sign in ISO 8601, so such timestamps would sort wrongly as text. */
 const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');

@@ -15,10 +15,8 @@ const LONGEST_SEARCH_MS = 41 * 366 * DAY_MS;
 const LARGEST = [59, 59, 23, 31, 12, 7] as const;
 const ANY: readonly string[] = LARGEST.map(() => '*');
 
-const MONTH =
-  'jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sep(tember)?|oct(ober)?|nov(ember)?|dec(ember)?';
-const DAY = 'sun(day)?|mon(day)?|tue(sday)?|wed(nesday)?|thu(rsday)?|fri(day)?|sat(urday)?';
-const VALUE = `(\\d+|${MONTH}|${DAY})`;
+const NAME = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat';
+const VALUE = `(\\d+|${NAME})`;
 /** What may stand between commas. Without this check, node-cron reads `5*` as 50-59, and `janfeb` as 12. */
 const PART = new RegExp(`^([*?]|LW?|L-\\d+|${VALUE}(-${VALUE}|[LW]|#\\d)?)(/\\d+)?$`, 'i');
 

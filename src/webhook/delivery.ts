@@ -7,9 +7,8 @@ import { createRetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookRow } from '../store/tables/webhook.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, createWakeableSleep } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { createWakeableSleep } from '../time/wakeable-sleep.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { type Attempt, sendMessage } from './send.ts';
 

@@ -43,7 +43,7 @@ export async function sendMessage(
   const { address, headers: authorization } = splitAddress(url);
   const signature = signMessage(id, body, Math.floor(clock.now() / 1_000), keys);
   const headers = { 'content-type': 'application/json', ...authorization, ...signature };
-  const limits = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES, truncateBody: true, ignoreBodyErrors: true };
+  const limits = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES, isBodyOptional: true };
   const request = { method: 'POST', url: address.href, name: 'the webhook', headers, body, proxy } as const;
   try {
     const response = await send({ ...request, ...limits }, signal);

@@ -1,24 +1,51 @@
+import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
+import type { Clock } from '../time/clock.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /**
- * The returned function must be called every second. It retries a failed write of a run's end, and logs when the
- * database becomes unwritable or writable again. A database that is locked is logged by `onLongWait` (resources.ts) instead.
+ * The returned function must be called every second. It retries a failed write of a run's end, logs when the database
+ * becomes unwritable or writable again, and calls `onPollRequest` if `league-sync poll` has asked for a poll. A database
+ * that is locked is logged by `onLongWait` (resources.ts) instead.
  */
-export function createDatabaseWatch({ path, recover, writeError, countNames }: Store, log: Log): () => void {
+export function createDatabaseWatch(
+  store: Store,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  onPollRequest: () => void,
+): () => void {
+  const { path } = store;
   let logged: string | undefined;
   let names = 1;
-  return () => {
-    recover();
+  let isTaking = false;
+
+  const watchNames = (): void => {
     const before = names;
-    names = countNames();
+    names = store.countNames();
     if (names > Math.max(1, before))
       log.warn({ database: path }, `${path} has ${names} names now (hard links): never start a worker on another one`);
-    const found = writeError();
+  };
+  const takeRequests = (): void => {
+    if (isTaking || !store.read(store.pollRequests.arePending)) return;
+    isTaking = true;
+    store
+      .write(() => store.pollRequests.take(clock.now()))
+      .then((isAsked) => isAsked && onPollRequest())
+      .catch((error: unknown) => log.debug({ err: toRunError(error) }, 'a request to poll could not be taken'))
+      .finally(() => {
+        isTaking = false;
+      });
+  };
+  return () => {
+    store.recover();
+    watchNames();
+    const found = store.writeError();
     const message = found?.busy === true ? undefined : found?.message;
-    if (message === logged) return;
+    if (message !== logged && message !== undefined) log.warn({ database: path }, message);
+    else if (message !== logged)
+      log.info({ database: path }, `the database is back at ${path}; polls are stored again`);
     logged = message;
-    if (message !== undefined) log.warn({ database: path }, message);
-    else log.info({ database: path }, `the database is back at ${path}; polls are stored again`);
+    // A database that cannot be read has been logged above.
+    tryOrUndefined(takeRequests);
   };
 }

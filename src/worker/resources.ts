@@ -4,17 +4,15 @@ import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { formatProblem, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
-import { type SendRequest, sendRequest } from '../http/request.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { CopyDatabase } from '../outputs/copy-process.ts';
 import { createFollower } from '../outputs/follow.ts';
 import { createCopyOutput } from '../outputs/published-copy.ts';
 import { findPackage } from '../package.ts';
-import { createConnection } from '../service/connection.ts';
+import type { System } from '../service/connection.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
 import { openService } from '../service/service.ts';
-import { createTransport } from '../service/transport.ts';
 import { assertOneName, prepareFolder } from '../store/database-file.ts';
 import { networkProblem } from '../store/disk.ts';
 import { holdsDatabase } from '../store/inspect.ts';
@@ -24,14 +22,9 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { staleAt } from '../sync/stale-at.ts';
-import { type Clock, formatTimestamp, systemClock } from '../time/clock.ts';
+import { formatTimestamp } from '../time/clock.ts';
 
 export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
-
-/** What the worker takes from the outside besides files: time, chance and the network. A simulation has its own. */
-export type System = { readonly clock: Clock; readonly random: () => number; readonly send: SendRequest };
-
-export const REAL_SYSTEM: System = { clock: systemClock, random: Math.random, send: sendRequest };
 
 export type OpenOptions = {
   readonly system: System;
@@ -79,20 +72,19 @@ export async function openWorker(config: Config, options: OpenOptions) {
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
   const last = store.read(() => store.runs.lastRetryAfter(fingerprint));
-  const stored = { retryAfterLeftMs: remainingMs(last, clock.now()), onRetryAfter: recorder.recordRetryAfter };
-  const connection = createConnection(createTransport(config, system.send), stored, system);
+  const waits = { retryAfterLeftMs: remainingMs(last, clock.now()), onRetryAfter: recorder.recordRetryAfter };
   const onLogin = (login: LoginRecord): void => {
     recorder.recordLogin(login);
     emit({ type: 'login', login });
   };
   const barredBy = findBar(store, fingerprint, options);
-  const service = stack.use(openService(config, connection, { ...options, barredBy, onLogin }));
+  const service = stack.use(openService(config, { ...options, ...waits, barredBy, onLogin }));
   const { client, drift, secrets, session, retryAfter } = service;
-  const { baseUrl, scope, removalLimit, runTimeoutMs } = config;
-  const limits = { scope, removalLimit, runTimeoutMs, staleAt: (now: number) => staleAt(config, now) };
-  const settings = { ...limits, baseUrl, serviceMoved, fingerprint, programVersion: findPackage().version };
-  const pausedUntil = retryAfter.until;
-  const deps: RunDeps = { store, client, drift, clock, ...settings, scrub: secrets.scrub, pausedUntil, emit };
+  const deps: RunDeps = {
+    ...{ ...config, serviceMoved, fingerprint, programVersion: findPackage().version },
+    ...{ store, client, drift, clock, emit, scrub: secrets.scrub, pausedUntil: retryAfter.until },
+    staleAt: (now) => staleAt(config, now),
+  };
   const opened = stack.move();
   return {
     deps,
@@ -117,12 +109,8 @@ function findBar(store: Store, fingerprint: string, { mayLogInSince, system }: O
 }
 
 async function openDatabase(path: string, lock: Lock, { keepWal }: Config, options: OpenOptions): Promise<Store> {
-  const {
-    copy,
-    log,
-    signal: stop,
-    system: { clock },
-  } = options;
+  const { copy, log, signal: stop } = options;
+  const { clock } = options.system;
   const isNew = !holdsDatabase(path);
   let copyingSince = 0;
   const store = await openStore(path, {

@@ -15,7 +15,6 @@ import { formatSecond, formatTimestamp } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 import { openDelivery } from '../webhook/delivery.ts';
 import { createDatabaseWatch } from './database-watch.ts';
-import { createRequestWatch } from './request-watch.ts';
 import { type OpenOptions, openWorker, type WorkerResources } from './resources.ts';
 import { createRetention } from './retention.ts';
 import { createRunQueue, type RunQueue } from './run-queue.ts';
@@ -106,11 +105,10 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
   };
   options.onPollNow(() => pollNow('SIGHUP'));
-  const takeRequests = createRequestWatch(store, { clock, log }, () => pollNow('league-sync poll'));
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
   for (const { kind } of jobs) pollAtStart(kind, config, resources, queue, log);
-  const watchDatabase = createDatabaseWatch(store, log);
+  const watchDatabase = createDatabaseWatch(store, { clock, log }, () => pollNow('league-sync poll'));
   await using retention = createRetention(config.runRetentionMs, deps, log);
   const renewing = session.keepRenewed(signal);
   const delivering = delivery?.deliver(signal);
@@ -119,7 +117,6 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const copying = copy?.follow(polled.signal, graceOver.signal);
   const onTick = (): void => {
     watchDatabase();
-    takeRequests();
     queue.resume();
     retention.tick();
   };
@@ -157,14 +154,11 @@ async function openMirror({ mirror: source }: Config, { store, deps }: WorkerRes
   return follower;
 }
 
-type Observed = {
-  readonly monitor: Monitor;
-  readonly events: Events;
-  readonly log: Log;
-};
-
 /** Rejects with a SettingsError if the server cannot listen on the address. */
-async function openStatusServer({ listen, allowedHosts }: Config, { monitor, events, log }: Observed) {
+async function openStatusServer(
+  { listen, allowedHosts }: Config,
+  { monitor, events, log }: { monitor: Monitor; events: Events; log: Log },
+) {
   if (listen === 'off') return undefined;
   const [{ startServer }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),

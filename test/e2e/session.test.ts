@@ -42,7 +42,7 @@ describe('wrong credentials', () => {
     expect(countLogins(bench.simulator)).toBe(1);
   });
 
-  it('are not sent again without a terminal before a minute has passed, then two, up to an hour', async () => {
+  it('are not sent again without a terminal before a minute has passed, then two', async () => {
     const bench = await setUpRefused();
     const logInAgain = async (commands: readonly string[]) => {
       const before = countLogins(bench.simulator);
@@ -60,14 +60,14 @@ describe('wrong credentials', () => {
       { kind: 'profile', attempts: 0, error_kind: 'credentials' },
       { kind: 'leagues', attempts: 0, error_kind: 'credentials' },
     ]);
-    for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+    for (const minutes of [1, 2]) {
       pass(60 * minutes - 30);
       expect(await logInAgain(['sync']), `in the last half minute of ${minutes}`).toBe(0);
       pass(30);
       expect(await logInAgain(['profile']), `after ${minutes} min`).toBe(1);
     }
     const [{ until } = {}] = bench.rows(
-      "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(at), '1 hour') AS until FROM logins",
+      "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(at), '4 minutes') AS until FROM logins",
     );
     expect((await bench.run(['sync'])).stderr).toContain(`Nothing was sent; the next try may be made at ${until}`);
   });

@@ -95,12 +95,6 @@ describe('a .env file', () => {
     expect((await runCommand(['status'], { cwd })).code).toBe(0);
   });
 
-  it('supplies settings only: no other name reaches the program', async () => {
-    const bench = await setUp();
-    writeFileSync(join(bench.folder, '.env'), 'NODE_OPTIONS=--nonsense\nHTTP_PROXY=http://127.0.0.1:1\n');
-    expect((await bench.run(['sync'])).code).toBe(0);
-  });
-
   it('with an unknown name causes a warning without its value', async () => {
     const bench = await setUp();
     writeFileSync(join(bench.folder, '.env'), `LEAGUE_SYNC_PASWORD=${PASSWORD}\n`);

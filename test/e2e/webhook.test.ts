@@ -212,7 +212,7 @@ describe('a webhook that fails', () => {
     worker.send('SIGHUP');
     await expect
       .poll(() => bench.rows('SELECT last_error FROM outputs')[0]?.last_error, SLOW)
-      .toBe(`LEAGUE_SYNC_WEBHOOK_SECRET_FILE: the file ${file} cannot be read (ENOENT)`);
+      .toBe(`LEAGUE_SYNC_WEBHOOK_SECRET_FILE: ${file} cannot be read (ENOENT)`);
     folder.write('secret', SECRET);
     worker.send('SIGHUP');
     await expect.poll(() => bench.rows('SELECT message_id FROM webhook')[0]?.message_id, SLOW).toBeNull();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createTransport } from '../../src/service/transport.ts';
+import { createConnection } from '../../src/service/connection.ts';
 import { openPort } from '../support/port.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 
@@ -17,7 +17,7 @@ async function startRawService(answer: string): Promise<string> {
 /** The error of a login with this response. */
 async function errorOf(answer: string): Promise<unknown> {
   const limits = { attemptTimeoutMs: 20_000, maxBodyBytes: 100_000 };
-  const transport = createTransport({
+  const { transport } = createConnection({
     baseUrl: await startRawService(answer),
     proxy: undefined,
     ...limits,

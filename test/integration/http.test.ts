@@ -5,13 +5,13 @@ import { openPort } from '../support/port.ts';
 
 const LIMIT = 8;
 
-type Wanted = { readonly truncateBody?: boolean };
+type Wanted = { readonly isBodyOptional?: boolean; readonly timeoutMs?: number };
 
 /** The result of a request to this server. */
-async function ask(listener: RequestListener, wanted: Wanted = {}): Promise<string> {
+async function ask(listener: RequestListener, { timeoutMs = 20_000, ...wanted }: Wanted = {}): Promise<string> {
   const { port } = await openPort(createServer(listener));
   const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, name: 'GET /', ...wanted } as const;
-  const limits = { timeoutMs: 20_000, maxBodyBytes: LIMIT };
+  const limits = { timeoutMs, maxBodyBytes: LIMIT };
   const { body } = await sendRequest({ ...request, ...limits }, new AbortController().signal);
   return Buffer.from(body).toString();
 }
@@ -58,6 +58,14 @@ it('a body that is too large is not read to its end', async () => {
 });
 
 it('a body of which only the beginning matters is truncated at the limit', async () => {
-  expect(await ask(endless, { truncateBody: true })).toBe('xxxxxxxx');
-  expect(await ask(sending(['ab']), { truncateBody: true })).toBe('ab');
+  expect(await ask(endless, { isBodyOptional: true })).toBe('xxxxxxxx');
+  expect(await ask(sending(['ab']), { isBodyOptional: true })).toBe('ab');
+});
+
+it('a response that does not come in time is a timeout, which names its limit', async () => {
+  await expect(ask(() => undefined, { timeoutMs: 300 })).rejects.toMatchObject({
+    kind: 'timeout',
+    retryable: true,
+    message: 'GET / took longer than 300 ms (LEAGUE_SYNC_ATTEMPT_TIMEOUT).',
+  });
 });

@@ -94,7 +94,7 @@ describe('what else could not be written', () => {
   it('of a login is only in the log', async () => {
     await withBench(async (bench) => {
       const putBack = takeAway(bench);
-      await bench.place.session.token('leagues', new AbortController().signal);
+      await bench.place.session.token('leagues', new AbortController());
       await expect
         .poll(() => bench.log.join(''))
         .toContain('a login (manual, ok) could not be recorded in the database');

@@ -80,15 +80,6 @@ function issue(folder: string, name: string, { names, from = -1, until = 1 }: Ce
   return readPair(folder, cert, key);
 }
 
-/** Makes a self-signed certificate. */
-export function makeSelfSigned(names: string): Certificate {
-  const { path: folder } = makeFolder();
-  const [key, cert] = ['own.key', 'own.pem'];
-  const subject = ['-subj', '/CN=Service', '-addext', `subjectAltName=${names}`];
-  openssl(folder, ['req', '-x509', ...NEW_KEY, ...subject, '-keyout', key, '-out', cert]);
-  return readPair(folder, cert, key);
-}
-
 function openssl(cwd: string, args: readonly string[]): void {
   execFileSync(OPENSSL, args, { cwd, stdio: 'pipe' });
 }

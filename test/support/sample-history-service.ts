@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describeNetworkError } from '../../src/http/network-error.ts';
-import type { Transport } from '../../src/service/transport.ts';
+import type { SendRequest } from '../../src/http/request.ts';
 import type { Clock } from '../../src/time/clock.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -24,33 +24,33 @@ export function createSampleService(clock: Clock) {
   let player: Fields = { player_id: 'p-1047', username: 'player', type: 'standard', verified: false };
   let requests = 0;
 
-  const answer = (path: string): readonly [status: number, body: Fields] => {
-    if (path.includes('/login'))
+  const answer = (url: string): readonly [status: number, body: Fields] => {
+    if (url.includes('/login'))
       return state.refusing
         ? [401, { result: 'fail', message: 'Invalid username or password' }]
         : [200, grant(clock, requests)];
-    if (path.includes('/me')) return [200, { message: 'Profile retrieved', player, player_premium_items: [] }];
+    if (url.includes('/me')) return [200, { message: 'Profile retrieved', player, player_premium_items: [] }];
     if (state.down) return [503, { result: 'fail', message: 'Down for maintenance' }];
     const usual = [...listed].filter(([name]) => !spoilt.has(name)).map(([, league]) => league);
     return [200, { message: 'Leagues retrieved', leagues: [...usual, ...spoilt.values()], timestamp: null }];
   };
-  const transport: Transport = async ({ method, path }, signal) => {
+  const send: SendRequest = async ({ name, url }, signal) => {
     requests += 1;
-    const isList = path.includes('/leagues/');
+    const isList = url.includes('/leagues/');
     await clock.sleep((isList ? state.delayMs : undefined) ?? 120 + ((requests * 37) % 160), signal);
     if (isList) state.delayMs = undefined;
     if (isList && state.breaks > 0) {
       state.breaks -= 1;
       const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
-      throw describeNetworkError(cause, `${method} ${path}`);
+      throw describeNetworkError(cause, name);
     }
-    const [status, body] = answer(path);
+    const [status, body] = answer(url);
     const headers: Readonly<Record<string, string>> = { date: new Date(clock.now() + CLOCK_LEAD_MS).toUTCString() };
     const header = (name: string) => headers[name];
-    return { url: path, status, via: '', header, body: Buffer.from(JSON.stringify(body)) };
+    return { status, via: '', header, body: Buffer.from(JSON.stringify(body)) };
   };
   return {
-    transport,
+    send,
     state,
     /** Lists a league of the bundled list, with these fields instead of its own. */
     add: (name: string, fields: Fields = {}) => void listed.set(name, { ...bundled.get(name), ...fields }),

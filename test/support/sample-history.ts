@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { StoppedError } from '../../src/errors.ts';
-import { createConnection } from '../../src/service/connection.ts';
 import { openService } from '../../src/service/service.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
@@ -24,6 +23,14 @@ const KILLED_AT = '2026-11-07T16:00:00.000Z';
 const SECOND_START = '2026-11-08T06:50:00.000Z';
 const END = '2026-11-16T12:00:00.000Z';
 
+const CONFIG = {
+  baseUrl: 'https://service.example',
+  proxy: undefined,
+  attemptTimeoutMs: 30_000,
+  maxBodyBytes: 64_000_000,
+  loginLeewayMs: HOUR_MS / 12,
+  runTimeoutMs: HOUR_MS / 30,
+};
 const IDENTITY = { fingerprint: 'sample', programVersion: 'sample' };
 
 /**
@@ -76,11 +83,10 @@ async function runWorker(path: string, simulation: Simulation, until: string, ki
 function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSignal) {
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const journal = createLoginRecorder(store, IDENTITY.fingerprint, pino({ level: 'silent' }));
-  const connection = createConnection(service.transport, {}, { clock, random: () => 0.5 });
   const { client, session, drift, secrets } = openService(
-    { credentials, loginLeewayMs: HOUR_MS / 12, runTimeoutMs: HOUR_MS / 30 },
-    connection,
+    { ...CONFIG, credentials },
     {
+      system: { clock, random: () => 0.5, send: service.send },
       firstReason: 'start',
       onLogin: journal.recordLogin,
       signal,
@@ -92,7 +98,7 @@ function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSig
     drift,
     scrub: secrets.scrub,
     clock,
-    baseUrl: 'https://service.example',
+    baseUrl: CONFIG.baseUrl,
     scope: 'all',
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,

@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { expect } from 'vitest';
 import { openPort, type Port } from './port.ts';
 
 type Headers = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-type PlainReply = {
+export type PlainReply = {
   readonly status?: number;
   readonly headers?: Headers;
   readonly body?: string | Uint8Array;
@@ -184,10 +183,4 @@ export function trickle(everyMs: number): Reply {
     const timer = setInterval(() => response.write(' '), everyMs);
     response.on('close', () => clearInterval(timer));
   };
-}
-
-/** Expects that each request ended before the next began. */
-export function expectNoOverlap(requests: readonly Seen[]): void {
-  for (const [index, { beganAt }] of requests.slice(1).entries())
-    expect(beganAt).toBeGreaterThanOrEqual(requests[index]?.endedAt ?? Number.POSITIVE_INFINITY);
 }

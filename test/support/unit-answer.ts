@@ -1,4 +1,4 @@
-import type { ServiceResponse } from '../../src/service/transport.ts';
+import type { ServiceResponse } from '../../src/service/connection.ts';
 
 /** A response of the transport. */
 export function createAnswer(

@@ -124,17 +124,11 @@ describe('a proxy that', () => {
   const TIMEOUT = 'took longer than 300 ms';
   const FAILURES: readonly (readonly ['http' | 'https', ProxyBehaviour, kind: string, said: string])[] = [
     ['http', 'break', 'network', 'the connection broke'],
-    ['http', 'cut', 'network', 'the connection broke'],
     ['http', 502, 'status', 'status 502'],
-    ['http', 400, 'status', 'status 400'],
     ['http', 401, 'credentials', 'status 401'],
-    ['http', 404, 'status', 'status 404'],
     ['http', 407, 'network', '407'],
-    ['http', 'hang', 'timeout', TIMEOUT],
-    ['https', 'break', 'network', 'through the proxy'],
     ['https', 'cut', 'network', 'through the proxy'],
     ['https', 502, 'network', '502'],
-    ['https', 403, 'network', '403'],
     ['https', 407, 'network', '407'],
     ['https', 'hang', 'timeout', TIMEOUT],
   ];
@@ -154,26 +148,26 @@ describe('a proxy that', () => {
     expect(isAskedAgain(behaviour) ? [kind, 'timeout'] : [kind]).toContain(failed.kind);
     expect(failed.code).toBe(kind === 'credentials' ? 77 : 1);
     // Asking again would be refused again.
-    if (behaviour === 403 || behaviour === 407) expect(proxy.asked).toHaveLength(1);
+    if (behaviour === 407) expect(proxy.asked).toHaveLength(1);
     if (behaviour !== 'cut') expect(logins()).toBe(0);
   });
 
-  it.each(FAILURES.filter(([, behaviour]) => isAskedAgain(behaviour)))(
-    'does this to %s once is asked again: %s',
-    async (scheme, behaviour) => {
-      const office = await startOffice(scheme, (nth) => (nth === 1 ? behaviour : 'relay'));
-      const env = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '3s', [`${scheme}_proxy`]: office.proxy.url };
-      expect((await office.bench.run(['sync'], env)).code).toBe(0);
-      expectAllLeagues(office);
-    },
-  );
+  it.each([
+    ['http', 502],
+    ['https', 502],
+  ] as const)('does this to %s once is asked again: %s', async (scheme, behaviour) => {
+    const office = await startOffice(scheme, (nth) => (nth === 1 ? behaviour : 'relay'));
+    const env = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '3s', [`${scheme}_proxy`]: office.proxy.url };
+    expect((await office.bench.run(['sync'], env)).code).toBe(0);
+    expectAllLeagues(office);
+  });
 
   it.each(['http', 'https'] as const)('is not there is named as what is missing, for %s', async (scheme) => {
     const env = { [`${scheme}_proxy`]: withPassword(NOBODY_LISTENS), LEAGUE_SYNC_ALLOW_HTTP: 'true', ...SHORT_RUN };
     const failed = await failToSync(setUpFor(ADDRESS[scheme]), env, PROXY_SECRETS);
     expect(failed.code).toBe(1);
     expect(failed.logins[0]).toContain(`through the proxy ${NOBODY_LISTENS} (${scheme}_proxy) failed: `);
-    expect(failed.logins[0]).toContain('the connection to the proxy was refused');
+    expect(failed.logins[0]).toContain('the proxy cannot be reached (ECONNREFUSED)');
   });
 
   it('cannot be used by its address is a fault of the settings, which does not show the password', async () => {

@@ -9,9 +9,8 @@ import { freezeCopy, pad } from '../support/copy-process.ts';
 import { askSqlite3, holdForWriting, isLocked, isWritten, openConnection } from '../support/database.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram, readLines } from '../support/program.ts';
-import { startProxy } from '../support/proxy.ts';
 import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
-import { fail, hang, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
+import { fail, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
 import { expectCleanStop, expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, wordsOf } from '../support/stopping.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
 
@@ -107,25 +106,12 @@ type Situation = readonly [
   arrange: () => Promise<Scene>,
   words: readonly unknown[],
   runs: readonly object[],
-  signal?: NodeJS.Signals,
 ];
 
 /** Each ends at once, with these log lines after the signal but for late ones of start and login, and these runs. */
 const SITUATIONS: readonly Situation[] = [
   ['between polls', startIdle, IDLE_END, [CHANGED]],
   ['within a request', startWithinRequest, POLL_END, [CHANGED, { ...INTERRUPTED, attempts: 1 }]],
-  ['within a request, by Ctrl-C', startWithinRequest, POLL_END, [CHANGED, { ...INTERRUPTED, attempts: 1 }], 'SIGINT'],
-  [
-    'within its first login',
-    async () => {
-      const bench = await setUp({ faults: ['hang'] });
-      const worker = bench.start(['run']);
-      await eventually('the login hangs', () => bench.simulator.requests.length === 1);
-      return { bench, worker };
-    },
-    POLL_END,
-    [{ ...INTERRUPTED, attempts: 0 }],
-  ],
   [
     'within a TLS handshake that the service never completes',
     async () => {
@@ -137,24 +123,6 @@ const SITUATIONS: readonly Situation[] = [
     },
     POLL_END,
     [INTERRUPTED],
-  ],
-  [
-    'while a proxy does not open the tunnel that it asked for',
-    async () => {
-      const proxy = await startProxy(0, () => 'hang');
-      const bench = setUpFor('https://service.example.test');
-      const worker = bench.start(['run'], { https_proxy: proxy.url });
-      await eventually('the proxy is asked', () => proxy.asked.length > 0);
-      return { bench, worker };
-    },
-    POLL_END,
-    [INTERRUPTED],
-  ],
-  [
-    'while waiting for the last attempt, which would hang',
-    () => startAnswered(3, fail(503), fail(503), fail(503), hang()),
-    POLL_END,
-    [{ ...INTERRUPTED, http_status: 503 }],
   ],
   [
     'during a Retry-After that the run waits out',
@@ -170,17 +138,6 @@ const SITUATIONS: readonly Situation[] = [
     [{ ...INTERRUPTED, http_status: 503, attempts: 1, pause_is_kept: 1 }],
   ],
   [
-    'during a Retry-After that no run waits out',
-    async () => {
-      const bench = await setUp({ faults: ['long-pause'] });
-      const worker = bench.start(['run']);
-      await worker.waitForPoll('failed');
-      return { bench, worker };
-    },
-    IDLE_END,
-    [{ outcome: 'failed', pause_is_kept: 1 }],
-  ],
-  [
     'while its webhook is not answered',
     async () => {
       const receiver = await startReceiver(() => undefined);
@@ -193,21 +150,6 @@ const SITUATIONS: readonly Situation[] = [
     IDLE_END,
     [CHANGED],
   ],
-  [
-    'while its webhook does not complete the TLS handshake',
-    async () => {
-      const silence = await startSilence();
-      const { env } = await startReceiver();
-      const bench = await setUp({ leagues: makeLeagues(2) });
-      const url = `https://127.0.0.1:${silence.port}/path-of-a-silent-server`;
-      const worker = bench.start(['run'], { ...env, LEAGUE_SYNC_WEBHOOK_URL: url });
-      await worker.waitForPoll('changed');
-      await eventually('it connects', () => silence.connections() > 0);
-      return { bench, worker };
-    },
-    IDLE_END,
-    [CHANGED],
-  ],
 ];
 
 const RUNS = `SELECT outcome, http_status, attempts, coalesce(not_before > finished_at, 0) AS pause_is_kept
@@ -215,13 +157,10 @@ const RUNS = `SELECT outcome, http_status, attempts, coalesce(not_before > finis
 const outcomesOf = ({ rows }: Bench) => rows('SELECT outcome FROM runs ORDER BY id').map(({ outcome }) => outcome);
 
 describe('a worker that is stopped', () => {
-  const situations = SITUATIONS.map(
-    ([what, arrange, words, runs, signal = 'SIGTERM']) => [what, arrange, words, runs, signal] as const,
-  );
-  it.each(situations)('%s ends at once, in order', async (_, arrange, words, runs, signal) => {
+  it.each(SITUATIONS)('%s ends at once, in order', async (_, arrange, words, runs) => {
     const { bench, worker } = await arrange();
     const askedAt = performance.now();
-    const lines = wordsOf(await expectCleanStop(bench, worker, signal));
+    const lines = wordsOf(await expectCleanStop(bench, worker));
     expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
     expect(lines.filter((line) => !/^(login|worker started)/.test(line))).toEqual(words);
     expect(bench.rows(RUNS)).toMatchObject(runs);
@@ -272,30 +211,9 @@ describe('a worker that is stopped', () => {
     expect(await worker.waitForExit()).toMatchObject({ code: 0, stderr: '' });
     expect(worker.log().at(-1)?.msg).toMatch(/^stopped; all data saved/);
   });
-
-  it('by a kill within a poll leaves a running row, and a next start that says interrupted', async () => {
-    const { bench, worker } = await startWithinRequest();
-    await worker.stop('SIGKILL');
-    expect(outcomesOf(bench)).toEqual(['changed', 'running']);
-    bench.simulator.setFault('hang', false);
-    const next = bench.start(['run']);
-    await next.waitForLog(({ msg }) => msg === 'marked 1 unfinished run of an earlier worker as interrupted');
-    await expectCleanStop(bench, next);
-    expect(outcomesOf(bench).slice(0, 2)).toEqual(['changed', 'interrupted']);
-  });
 });
 
 describe('a worker that is stopped while another program is in the middle of a write', () => {
-  it('before its poll could begin has no run', async () => {
-    const { bench, worker } = await startIdle();
-    const writer = holdForWriting(bench.database);
-    worker.send('SIGHUP');
-    await worker.waitForLog(({ msg }) => msg === 'SIGHUP: polling now');
-    expect(wordsOf(await expectStop(worker))).toEqual(POLL_END);
-    writer.end();
-    expect(outcomesOf(bench)).toEqual(['changed']);
-  });
-
   it('that ends soon records how the poll ended', async () => {
     const { bench, worker, writer } = await startBehindWriter();
     const stopped = expectStop(worker);
@@ -337,9 +255,7 @@ describe('a worker that is stopped while another program is in the middle of a w
 
 describe('a one-shot command', () => {
   it.each([
-    ['sync', 'SIGTERM', 143],
     ['sync', 'SIGINT', 130],
-    ['profile', 'SIGTERM', 143],
     ['sync --dry-run', 'SIGTERM', 143],
   ] as const)('%s that gets %s within a request ends with %i', async (command, signal, expected) => {
     const bench = await setUp({ faults: ['hang'] });
@@ -378,19 +294,6 @@ describe('a second signal ends at once', () => {
     await scene.worker.waitForLog(({ msg }) => msg === STOPPING);
     await expectEnd(scene, 'SIGINT', [130]);
     expect(outcomesOf(scene.bench)).toEqual(['changed', 'changed']);
-  });
-
-  it('a worker that waits for another program to end its write', async () => {
-    const scene = await startBehindWriter();
-    scene.worker.send('SIGINT');
-    await scene.worker.waitForLog(({ msg }) => msg === STOPPING);
-    await expectEnd(scene, 'SIGTERM', [143]);
-  });
-
-  it.each(['run', 'sync'])('%s that waits at its start for another program', async (command) => {
-    const scene = await startBlocked(command);
-    scene.worker.send('SIGTERM');
-    await expectEnd(scene, 'SIGINT', EITHER);
   });
 
   // Node calls the handler of a signal when the event loop turns, which it does not within a transaction.

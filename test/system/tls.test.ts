@@ -4,7 +4,6 @@ import {
   type Authority,
   type Certificate,
   makeAuthority,
-  makeSelfSigned,
   noCertificates,
   startSilence,
   startTls,
@@ -35,23 +34,11 @@ const BAD: Readonly<Record<string, Bad>> = {
     code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     fix: 'NODE_EXTRA_CA_CERTS',
   },
-  'signed by itself': {
-    certificate: () => makeSelfSigned(HERE.names),
-    trusted: true,
-    code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    fix: 'NODE_EXTRA_CA_CERTS',
-  },
   'that has expired': {
     certificate: (authority) => authority.issue({ ...HERE, from: -3, until: -1 }),
     trusted: true,
     code: 'CERT_HAS_EXPIRED',
     fix: 'renew the certificate',
-  },
-  'that is not valid yet': {
-    certificate: (authority) => authority.issue({ ...HERE, from: 1, until: 3 }),
-    trusted: true,
-    code: 'CERT_NOT_YET_VALID',
-    fix: 'check the clock of this machine',
   },
   'for another host name': {
     certificate: (authority) => authority.issue({ names: 'DNS:other.example.test' }),

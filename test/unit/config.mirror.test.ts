@@ -45,7 +45,6 @@ describe('the settings of the mirror', () => {
     ['postgresql://db/leagues?password=secret-word&sslmod=require', 'has a parameter that PostgreSQL does not know'],
     ['postgresql://db/leagues?password=a&secret-word', 'has a parameter that PostgreSQL does not know'],
     ['postgresql://user:secret-word@db/x?sslmod=verify-full', 'parameter sslmod that PostgreSQL does not know'],
-    ['postgresql://user:secret-word@db/x?sslmod=verify-full', 'did you mean sslmode?'],
     ['postgresql://user:secret-word@db/x?schema=public', 'parameter schema that PostgreSQL does not know'],
     ['postgresql://user:secret-word@db/x?channel_binding=require', 'the parameter channel_binding is not supported'],
     ['postgresql://user:secret-word@db/x?hostaddr=10.0.0.7', 'the parameter hostaddr is not supported'],

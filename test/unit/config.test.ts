@@ -308,7 +308,7 @@ describe('the address of the heartbeat in a file', () => {
 
   it('is a problem if the file cannot be read or both forms are set', () => {
     expect(faultsOf({ ...REQUIRED, [NAME]: '/nowhere/heartbeat' })).toEqual([
-      `${NAME}: the file /nowhere/heartbeat cannot be read (ENOENT) -> check its path and permissions`,
+      `${NAME}: /nowhere/heartbeat cannot be read (ENOENT) -> check its path and permissions`,
     ]);
     const both = { ...REQUIRED, [NAME]: '/nowhere', LEAGUE_SYNC_HEARTBEAT_URL: 'https://hc.example.com/swordfish' };
     expect(faultsOf(both)).toEqual([`both LEAGUE_SYNC_HEARTBEAT_URL and ${NAME} are set -> keep one of them`]);

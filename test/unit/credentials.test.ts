@@ -70,7 +70,7 @@ describe('the settings of a secret', () => {
   it('name the file that is missing, under the setting that names it', () => {
     using folder = makeFolder();
     const file = folder.file('none');
-    const message = `LEAGUE_SYNC_PASSWORD_FILE: the file ${file} cannot be read (ENOENT)`;
+    const message = `LEAGUE_SYNC_PASSWORD_FILE: ${file} cannot be read (ENOENT)`;
     expect(thrownBy(() => load({ LEAGUE_SYNC_PASSWORD_FILE: file }))).toMatchObject({
       problems: [{ message, fix: 'check its path and permissions' }],
     });

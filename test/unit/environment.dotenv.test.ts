@@ -5,6 +5,7 @@ import { readSettings } from '../../src/config/environment.ts';
 const NAME = 'LEAGUE_SYNC_PASSWORD';
 /** A value in place of a secret. */
 const SECRET = 'swordfish';
+const ODD = `the value of ${NAME} does not end where its line does`;
 
 const findOddLines = (text: string, environment = {}) => readSettings(environment, text).warnings;
 
@@ -40,15 +41,15 @@ describe('a line of .env', () => {
     [`# comment\n\nexport ${NAME}`, 'line 3: is not NAME=value and is ignored'],
     [`league_sync_password=${SECRET}`, 'line 1: league_sync_password is not a setting and is ignored'],
     [`League-Sync-Password=${SECRET}`, 'line 1: League-Sync-Password is not a setting and is ignored'],
-    [`${NAME}="${SECRET}`, `line 1: the quote before the value of ${NAME} is not closed on its line`],
-    [`${NAME}=a#${SECRET}`, `line 1: the value of ${NAME} ends before the #`],
-    [`${NAME}=#${SECRET}`, `line 1: the value of ${NAME} ends before the #`],
-    [`${NAME}=Pa$$ #1 ${SECRET}`, `line 1: the value of ${NAME} ends before the #`],
-    [`${NAME}="a\\"${SECRET}"`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
-    [`${NAME}="a"${SECRET}`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
-    [`${NAME}='a\\'${SECRET}'`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
-    [`${NAME}="a"#${SECRET}`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
-    [`${NAME}='a' '${SECRET}'`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
+    [`${NAME}="${SECRET}`, `line 1: ${ODD}`],
+    [`${NAME}=a#${SECRET}`, `line 1: ${ODD}`],
+    [`${NAME}=#${SECRET}`, `line 1: ${ODD}`],
+    [`${NAME}=Pa$$ #1 ${SECRET}`, `line 1: ${ODD}`],
+    [`${NAME}="a\\"${SECRET}"`, `line 1: ${ODD}`],
+    [`${NAME}="a"${SECRET}`, `line 1: ${ODD}`],
+    [`${NAME}='a\\'${SECRET}'`, `line 1: ${ODD}`],
+    [`${NAME}="a"#${SECRET}`, `line 1: ${ODD}`],
+    [`${NAME}='a' '${SECRET}'`, `line 1: ${ODD}`],
     [`${NAME}=a\nX=y\n${NAME}=${SECRET}`, `line 3: ${NAME} is set in line 1, too, which is ignored`],
     [`${NAME}=${SECRET}\n${NAME}=`, `line 2: ${NAME} is set in line 1, too, which is ignored`],
     [`https_proxy=http://${SECRET}@proxy:3128`, 'line 1: https_proxy is not read from .env'],
@@ -71,7 +72,7 @@ describe('a line of .env', () => {
 
   it('with a quote that another line closes is warned of, with what that line loses', () => {
     expect(said(`${NAME}="${SECRET}\nLEAGUE_SYNC_USERNAME="player"`)).toEqual([
-      `.env, line 1: the quote before the value of ${NAME} is not closed on its line`,
+      `.env, line 1: ${ODD}`,
       '.env, line 2: is not NAME=value and is ignored',
     ]);
   });

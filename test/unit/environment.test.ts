@@ -41,12 +41,4 @@ describe('the settings in force', () => {
   ])('of %j are those of its lines', (text, expected) => {
     expect(readSettings({}, text)).toEqual({ values: expected, warnings: [], hasDotenv: true });
   });
-
-  it('have a name in capitals, which a warning suggests', () => {
-    const { warnings } = readSettings({ league_sync_schedule: '* * * * *', League_Sync_Colour: 'red', path: '/bin' });
-    expect(warnings.map(({ message, fix }) => `${message} -> ${fix}`)).toEqual([
-      'league_sync_schedule is not a setting and is ignored -> rename it (did you mean LEAGUE_SYNC_SCHEDULE?)',
-      'League_Sync_Colour is not a setting and is ignored -> remove it, or look for its name in .env.example',
-    ]);
-  });
 });

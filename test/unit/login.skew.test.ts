@@ -7,6 +7,7 @@ import { createAnswer } from '../support/unit-answer.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const credentials = findCredentials({ LEAGUE_SYNC_USERNAME: 'player', LEAGUE_SYNC_PASSWORD: 'secret-password' });
+const CONFIG = { baseUrl: 'https://api.example.com', proxy: undefined, attemptTimeoutMs: 1_000, maxBodyBytes: 1_000 };
 const body = JSON.stringify({
   result: 'success',
   access_token: 'the-one-token',
@@ -17,8 +18,8 @@ const body = JSON.stringify({
 async function logInAt(wallAt: number) {
   const clock = createTestClock(wallAt);
   const recorded: LoginRecord[] = [];
-  const transport = async () => createAnswer(body, { headers: { date: new Date(NOON).toUTCString() } });
-  const connection = createConnection(transport, {}, { clock, random: () => 0 });
+  const send = async () => createAnswer(body, { headers: { date: new Date(NOON).toUTCString() } });
+  const connection = createConnection(CONFIG, { system: { clock, random: () => 0, send } });
   const logIn = createLogIn(connection, (login) => recorded.push(login));
   const token = await logIn({ reason: 'manual', runId: () => null }, credentials, new AbortController().signal);
   return { recorded: recorded[0]?.clockSkewMs, token };

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { isTransient, readObject, serverTime } from '../../src/http/response.ts';
 import { createSecrets } from '../../src/redact.ts';
-import { createConnection } from '../../src/service/connection.ts';
+import { createConnection, type ServiceResponse } from '../../src/service/connection.ts';
 import { describeUnexpected, readMessage } from '../../src/service/failure.ts';
-import type { ServiceResponse } from '../../src/service/transport.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 
 /** The error for the answer, if this function removes secrets. */
 function explain(answer: ServiceResponse, scrub = (text: string) => text) {
-  const connection = createConnection(async () => answer);
+  const limits = { proxy: undefined, attemptTimeoutMs: 1_000, maxBodyBytes: 1_000 };
+  const connection = createConnection({ baseUrl: 'https://api.example.com', ...limits });
   return describeUnexpected('GET', answer, { ...connection, secrets: { ...connection.secrets, scrub } });
 }
 

@@ -3,7 +3,7 @@ import {
   ContractError,
   CredentialsError,
   RetryAfterError,
-  RunError,
+  type RunError,
   StatusError,
   StoppedError,
   TransportError,
@@ -69,7 +69,6 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     logIn,
     credentials: { read: () => ({ ...pair }) },
     clock,
-    random: () => 1,
     leewayMs,
     firstReason: 'start',
     loginTimeoutMs: LOGIN_TIMEOUT_MS,
@@ -83,11 +82,13 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     logins,
     loginRuns,
     moments: () => logins.map(({ at }) => at),
-    use: async (resource: Resource = 'leagues') => (await session.token(resource, signal)).accessToken,
-    replace: async (resource: Resource, token: Token) => {
-      session.discard(token);
-      return await session.token(resource, signal);
-    },
+    use: async (resource: Resource = 'leagues') => (await session.token(resource, { signal })).accessToken,
+    /** A request whose tokens are rejected so, one after the other; resolves to the token that is accepted. */
+    ask: (resource: Resource, ...rejections: RunError[]) =>
+      session.request(resource, { signal }, async ({ accessToken }) => {
+        const rejection = rejections.shift();
+        return rejection === undefined ? { result: accessToken } : { rejection };
+      }),
     keep: () => session.keepRenewed(signal),
     rotate: (password: string) => {
       pair.password = password;
@@ -112,7 +113,7 @@ describe('a session', () => {
   it('records a login with the run that asked for it first, if any did', async () => {
     const { session, keep, clock, loginRuns, stop, signal } = createStage({ loginTakesMs: 5 * SECOND });
     const keeping = keep();
-    const asked = Promise.all([7, 8].map((runId) => session.token('leagues', signal, runId)));
+    const asked = Promise.all([7, 8].map((runId) => session.token('leagues', { signal, runId })));
     await clock.advance(10 * SECOND);
     await asked;
     await clock.advance(2 * HOUR);
@@ -137,7 +138,7 @@ describe('a session', () => {
   it('does not abort the login if one of several waiting requests is aborted', async () => {
     const { session, use, clock } = createStage({ loginTakesMs: 5 * SECOND });
     const impatient = new AbortController();
-    const gone = rejectionOf(session.token('leagues', impatient.signal));
+    const gone = rejectionOf(session.token('leagues', impatient));
     const stays = use();
     await clock.advance(SECOND);
     const reason = new StoppedError();
@@ -164,22 +165,6 @@ describe('a session', () => {
       await keeping;
     },
   );
-
-  it('always holds a valid token, for any lifetime', async () => {
-    for (const lifeMs of [6 * SECOND, 10 * MINUTE, undefined, -MINUTE]) {
-      const { session, use, keep, clock, logins, stop } = createStage({ lifeMs });
-      const keeping = keep();
-      await clock.advance(0);
-      for (let second = 0; second < 30 * 60; second += 7) {
-        const before = logins.length;
-        expect(await use()).toBe(session.current()?.accessToken);
-        expect(logins).toHaveLength(before);
-        await clock.advance(7 * SECOND);
-      }
-      stop();
-      await keeping;
-    }
-  });
 
   it.each([
     ['a leeway before the end', 5 * MINUTE, 55 * MINUTE],
@@ -212,14 +197,6 @@ describe('a session', () => {
     await keeping;
   });
 
-  it('has no token once the old one has expired and renewal still fails', async () => {
-    const { use, clock, failWith } = createStage();
-    await use();
-    failWith(outage);
-    await clock.advance(HOUR);
-    expect(await rejectionOf(use())).toMatchObject({ kind: 'network' });
-  });
-
   it('times out a login that takes too long', async () => {
     const { use, clock } = createStage({ loginTakesMs: HOUR });
     const failed = rejectionOf(use());
@@ -243,17 +220,16 @@ describe('a session', () => {
     await keeping;
   });
 
-  it('aborts the login in progress on stop, and is settled then', async () => {
-    const { session, use, clock, stop } = createStage({ loginTakesMs: HOUR });
+  it('aborts the login in progress when it is disposed of, and awaits its end', async () => {
+    const { session, use, clock } = createStage({ loginTakesMs: HOUR });
     const failed = rejectionOf(use());
     let settled = false;
-    const settling = session.settled().then(() => {
+    const disposed = session[Symbol.asyncDispose]().then(() => {
       settled = true;
     });
-    await clock.advance(MINUTE);
     expect(settled).toBe(false);
-    stop();
-    await settling;
+    await clock.advance(0);
+    await disposed;
     expect(await failed).toBeInstanceOf(StoppedError);
   });
 
@@ -279,16 +255,6 @@ describe('a session whose credentials are refused', () => {
     await clock.advance(6 * HOUR);
     const minutes = [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303];
     expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
-    stop();
-    await keeping;
-  });
-
-  it('keeps backing off if the logins after the refusal fail for another reason', async () => {
-    const { keep, clock, moments, stop } = createStage({ fails: (login) => (login === 1 ? refusal() : outage()) });
-    const keeping = keep();
-    await clock.advance(3 * MINUTE - 1);
-    const seconds = [0, 60, 61, 63, 67, 75, 91, 123];
-    expect(moments()).toEqual(seconds.map((second) => second * SECOND));
     stop();
     await keeping;
   });
@@ -382,27 +348,13 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
-  it('uses the old token while its renewal is refused', async () => {
-    const { use, keep, clock, failWith, stop } = createStage();
-    const keeping = keep();
-    await clock.advance(0);
-    failWith(refusal);
-    await clock.advance(58 * MINUTE);
-    expect(await use()).toBe('token-1');
-    await clock.advance(2 * MINUTE);
-    expect(await rejectionOf(use())).toMatchObject({ kind: 'credentials' });
-    stop();
-    await keeping;
-  });
-
   it('keeps doubling the wait while requests with the old token succeed', async () => {
     const fails = (login: number) => (login === 1 ? undefined : refusal());
-    const { session, use, keep, clock, moments, stop } = createStage({ lifeMs: 6 * HOUR, leewayMs: 2 * HOUR, fails });
+    const { ask, keep, clock, moments, stop } = createStage({ lifeMs: 6 * HOUR, leewayMs: 2 * HOUR, fails });
     const keeping = keep();
     for (let minute = 0; minute < 350; minute += 5) {
       await clock.advance(5 * MINUTE);
-      expect(await use()).toBe('token-1');
-      session.reportAccepted('leagues');
+      expect(await ask('leagues')).toBe('token-1');
     }
     const minutes = [0, 240, 241, 243, 247, 255, 271, 303];
     expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
@@ -412,91 +364,78 @@ describe('a session whose credentials are refused', () => {
 });
 
 describe('a session whose token is rejected', () => {
-  const take = async (stage: ReturnType<typeof createStage>, resource: Resource = 'leagues'): Promise<Token> => {
-    await stage.use(resource);
-    const token = stage.session.current();
-    if (token === undefined) throw new Error('no token is held');
-    return token;
-  };
+  /** A request for which even a fresh token is rejected. */
+  const askInVain = ({ ask }: ReturnType<typeof createStage>, resource: Resource = 'leagues', error = refusal) =>
+    rejectionOf(ask(resource, error(), error()));
 
   it('logs in again at once', async () => {
-    const stage = createStage();
-    const rejected = await take(stage);
-    expect(await stage.replace('leagues', rejected)).toMatchObject({ accessToken: 'token-2' });
-    expect(await stage.use()).toBe('token-2');
-    expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
+    const { ask, use, logins } = createStage();
+    expect(await ask('leagues', refusal())).toBe('token-2');
+    expect(await use()).toBe('token-2');
+    expect(logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
   });
 
   it('uses a newer token if there is one', async () => {
-    const stage = createStage();
-    const old = await take(stage);
-    await stage.clock.advance(HOUR);
-    await stage.use();
-    expect(await stage.replace('leagues', old)).toMatchObject({ accessToken: 'token-2' });
-    expect(stage.logins).toHaveLength(2);
+    const { session, use, clock, signal, logins } = createStage();
+    const used: string[] = [];
+    await session.request('leagues', { signal }, async ({ accessToken }) => {
+      used.push(accessToken);
+      if (used.length > 1) return { result: undefined };
+      await clock.advance(HOUR);
+      await use();
+      return { rejection: refusal() };
+    });
+    expect(used).toEqual(['token-1', 'token-2']);
+    expect(logins).toHaveLength(2);
   });
 
   it('does not reuse the rejected token if the next login fails', async () => {
-    const stage = createStage({ fails: (login) => (login === 2 ? outage() : undefined) });
-    const rejected = await take(stage);
-    expect(await rejectionOf(stage.replace('leagues', rejected))).toMatchObject({ kind: 'network' });
-    expect(await stage.use('profile')).toBe('token-3');
-    expect(stage.logins.at(-1)?.reason).toBe('rejected-token');
+    const { ask, use, logins } = createStage({ fails: (login) => (login === 2 ? outage() : undefined) });
+    expect(await rejectionOf(ask('leagues', refusal()))).toMatchObject({ kind: 'network' });
+    expect(await use('profile')).toBe('token-3');
+    expect(logins.at(-1)?.reason).toBe('rejected-token');
   });
 
   it('waits for a minute, doubling to an hour, for a resource that rejects fresh tokens too', async () => {
     const stage = createStage({ lifeMs: 60 * DAY });
     const keeping = stage.keep();
-    const moments: number[] = [];
+    const tries: number[] = [];
     for (let minute = 0; minute < 70; minute += 1) {
       await stage.clock.advance(0);
       const against = stage.session.blockedBy('leagues');
-      if (against === undefined) {
-        moments.push(minute);
-        const error = refusal();
-        expect(stage.session.reportRejected('leagues', await take(stage), error)).toBe(error);
-      } else expect(await rejectionOf(stage.use())).toEqual(against);
+      if (against === undefined) tries.push(minute);
+      const rejection = await askInVain(stage);
+      if (against !== undefined) expect(rejection).toEqual(against);
       await stage.clock.advance(MINUTE);
     }
-    expect(moments).toEqual([0, 1, 3, 7, 15, 31, 63]);
-    // One login per try, none in between.
-    expect(stage.moments()).toEqual(moments.map((minute) => minute * MINUTE));
+    expect(tries).toEqual([0, 1, 3, 7, 15, 31, 63]);
+    // The first token is replaced within its run. Then comes one login per try, and none in between.
+    expect(stage.moments()).toEqual([0, ...tries].map((minute) => minute * MINUTE));
     stage.stop();
     await keeping;
   });
 
-  it('still uses the same token for the other resource, without a login', async () => {
-    const stage = createStage();
-    stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
+  it('still uses the same token for the other resource, without a login, and replaces it if that rejects it', async () => {
+    const stage = createStage({ lifeMs: 60 * DAY });
+    await askInVain(stage, 'profile');
     for (let poll = 0; poll < 10; poll += 1) {
-      expect(await stage.use('leagues')).toBe('token-1');
-      stage.session.reportAccepted('leagues');
+      expect(await stage.ask('leagues')).toBe('token-2');
       expect(await rejectionOf(stage.use('profile'))).toMatchObject({ kind: 'credentials' });
       await stage.clock.advance(5 * SECOND);
     }
-    expect(stage.logins).toHaveLength(1);
+    expect(stage.logins).toHaveLength(2);
+    expect(await stage.ask('leagues', refusal())).toBe('token-3');
   });
 
-  it('replaces a token that one resource accepted and the other rejects, despite the backoff', async () => {
-    const stage = createStage({ lifeMs: 60 * DAY });
-    stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
-    stage.session.reportAccepted('leagues');
-    expect(await stage.replace('leagues', await take(stage))).toMatchObject({ accessToken: 'token-2' });
-  });
-
-  it('may not be replaced within a run again until the resource accepts one', async () => {
+  it('is not replaced within a run again until the resource accepts one', async () => {
     const stage = createStage();
-    const mayReplace = async (resource: Resource) => {
-      await stage.use(resource);
-      return stage.session.mayReplace(resource, refusal());
-    };
-    expect(await mayReplace('leagues')).toBe(true);
-    stage.session.reportRejected('leagues', await take(stage), refusal());
+    await askInVain(stage);
     await stage.clock.advance(MINUTE);
-    expect([await mayReplace('leagues'), await mayReplace('profile')]).toEqual([false, true]);
-    stage.session.reportAccepted('leagues');
-    expect(await mayReplace('leagues')).toBe(true);
-    expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
+    await askInVain(stage);
+    expect(stage.logins).toHaveLength(3);
+    await stage.clock.advance(2 * MINUTE);
+    expect(await stage.ask('leagues')).toBe('token-4');
+    expect(await stage.ask('leagues', refusal())).toBe('token-5');
   });
 
   it('is kept if even a fresh one gets result=fail; it is replaced for that after a minute, doubling to an hour', async () => {
@@ -504,39 +443,35 @@ describe('a session whose token is rejected', () => {
     const failure = () => new StatusError(false, 'The service answered with a failure (status 200, result=fail).');
     const minutes: number[] = [];
     for (let minute = 0; minute < 130; minute += 1) {
-      expect(stage.session.blockedBy('leagues')).toBeUndefined();
-      let token = await take(stage);
-      if (stage.session.mayReplace('leagues', failure())) {
-        minutes.push(minute);
-        token = await stage.replace('leagues', token);
-      }
-      stage.session.reportRejected('leagues', token, failure());
-      expect(stage.session.current()).toBe(token);
+      const before = stage.logins.length;
+      expect(await askInVain(stage, 'leagues', failure)).toMatchObject({ kind: 'status' });
+      if (stage.logins.length > before) minutes.push(minute);
+      expect(await stage.use()).toBe(`token-${stage.logins.length}`);
       expect(stage.session.failure()).toBeUndefined();
       await stage.clock.advance(MINUTE);
     }
     expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 63, 123]);
     // A revoked token is replaced at once.
-    expect(stage.session.mayReplace('leagues', refusal())).toBe(true);
+    expect(await stage.ask('leagues', refusal())).toBe(`token-${stage.logins.length}`);
+    expect(stage.logins.at(-1)).toMatchObject({ reason: 'rejected-token', at: 130 * MINUTE });
   });
 
   it('starts at a minute again once the resource accepts a request', async () => {
     const stage = createStage();
     for (let round = 0; round < 3; round += 1) {
-      expect(stage.session.reportRejected('leagues', await take(stage), refusal())).toBeInstanceOf(RunError);
+      await askInVain(stage);
       await stage.clock.advance(MINUTE);
-      await stage.use();
-      stage.session.reportAccepted('leagues');
+      await stage.ask('leagues');
     }
-    expect(stage.moments()).toEqual([0, 1, 2, 3].map((minute) => minute * MINUTE));
+    expect(stage.logins.at(-1)).toMatchObject({ at: 3 * MINUTE });
   });
 
   it('names the failure that blocks polls of the leagues, even if the profile is tried again first', async () => {
     const stage = createStage();
-    stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
+    await askInVain(stage, 'profile');
     expect(stage.session.failure()).toMatchObject({ subject: 'profile' });
     await stage.clock.advance(10 * SECOND);
-    stage.session.reportRejected('leagues', await take(stage), refusal());
+    await askInVain(stage);
     expect(stage.session.failure()).toMatchObject({ subject: 'leagues' });
     expect(stage.session.blockedBy('leagues')).toBeDefined();
   });
@@ -544,13 +479,13 @@ describe('a session whose token is rejected', () => {
   it.each(['a rotated secret', 'retryNow'])('retries at once after %s', async (why) => {
     const stage = createStage();
     const keeping = stage.keep();
-    stage.session.reportRejected('leagues', await take(stage), refusal());
+    await askInVain(stage);
     expect(stage.session.failure()).toMatchObject({ until: stage.clock.now() + MINUTE });
     if (why === 'retryNow') stage.session.retryNow();
     else stage.rotate('new');
     await stage.clock.advance(10 * SECOND);
     expect(stage.session.failure()).toBeUndefined();
-    expect(await stage.use()).toBe('token-2');
+    expect(await stage.use()).toBe('token-3');
     stage.stop();
     await keeping;
   });

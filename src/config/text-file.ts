@@ -1,0 +1,23 @@
+import { readFileSync, statSync } from 'node:fs';
+import { codeOf, SettingsError } from '../errors.ts';
+import { settingsError } from './settings.ts';
+
+const MAX_FILE_BYTES = 64 * 1_024;
+
+/** A small UTF-8 file, without a byte order mark. Throws a SettingsError; its message begins with `prefix`. */
+export function readTextFile(file: string, prefix = ''): string {
+  try {
+    const stats = statSync(file);
+    // Reading a pipe or a device might never end.
+    if (!stats.isFile()) throw settingsError(`${prefix}${file} is not a regular file`, 'use a regular file');
+    if (stats.size > MAX_FILE_BYTES)
+      throw settingsError(`${prefix}${file} is larger than 64KB`, 'keep only settings and secrets in it');
+    const bytes = readFileSync(file);
+    if (bytes.includes(0)) throw settingsError(`${prefix}${file} is in UTF-16, not in UTF-8`, 'save it as UTF-8');
+    return new TextDecoder().decode(bytes);
+  } catch (error) {
+    if (error instanceof SettingsError) throw error;
+    const code = codeOf(error) || 'unknown error';
+    throw settingsError(`${prefix}${file} cannot be read (${code})`, 'check its path and permissions');
+  }
+}
