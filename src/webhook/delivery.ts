@@ -10,10 +10,10 @@ import type { WebhookRow } from '../store/tables/webhook.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';
+import { type Attempt, sendMessage } from './message.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
-import { type Attempt, sendMessage } from './send.ts';
 
-export type DeliveryOptions = {
+type DeliveryOptions = {
   readonly store: Store;
   readonly source: WebhookSource;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export type Delivery = ReturnType<typeof createDelivery>;
 
 /** Sends messages to the receiver of the webhook, one at a time. Polls never wait for it or fail because of it. */
 function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }: WebhookRow) {
-  const { store, source, clock, random, log, emit, send = sendRequest } = options;
+  const { source, clock, random, log, emit, send = sendRequest } = options;
   const sleeper = createWakeableSleep(clock);
   const voice = createVoice(log, clock);
   /** Of the database, about which the worker's other parts say more. */
@@ -45,15 +45,9 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
   let dueAt = 0;
   /** Whether `retryNow` was called since the attempt began. */
   let isRetryAsked = false;
-  /** Writes the result of an attempt that the database has not taken yet. Until then, nothing else is sent. */
-  let unrecorded: (() => void) | undefined;
 
   /** How long to wait before the next attempt, in ms. */
   const leftMs = (): number => Math.max(0, dueAt - clock.monotonic(), retryAfter.until() - clock.now());
-  const writeResult = async (): Promise<void> => {
-    if (unrecorded !== undefined) await store.write(unrecorded);
-    unrecorded = undefined;
-  };
   const readTarget = (): WebhookTarget | SettingsError => {
     try {
       return source();
@@ -63,15 +57,11 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     }
   };
   /** Undefined if another process has given the message up since the row was read. */
-  const attempt = async (
-    id: string,
-    target: WebhookTarget | SettingsError,
-    signal: AbortSignal,
-  ): Promise<Attempt | undefined> => {
-    if (target instanceof SettingsError)
-      return { outcome: 'failed', isSent: false, what: target.problems[0]?.message ?? target.message };
-    const body = store.read(() => store.webhook.body(id));
-    return body === undefined ? undefined : sendMessage({ id, body }, target, { clock, signal, send });
+  const attempt = async (id: string, target: WebhookTarget | SettingsError, signal: AbortSignal) => {
+    const body = outbox.body(id);
+    if (body === undefined) return undefined;
+    if (!(target instanceof SettingsError)) return sendMessage({ id, body }, target, { clock, signal, send });
+    return { outcome: 'failed', isSent: false, what: target.problems[0]?.message ?? target.message } as const;
   };
   const record = (row: WebhookRow, id: string, result: Attempt): void => {
     const { outcome, what, status, notBefore } = result;
@@ -82,7 +72,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     dueAt = outcome === 'failed' ? clock.monotonic() + waitMs : 0;
     if (outcome === 'failed' && notBefore !== undefined) retryAfter.extend(notBefore);
     const nextAt = now + leftMs();
-    unrecorded = outbox.result(id, result, { at: now, nextAt });
+    outbox.add(id, result, { at: now, nextAt });
     emit({ type: 'webhookAttempt', outcome });
     const line = { host, message_id: id, message_type: row.message_type, ...boundsOf(row) };
     const title = `the webhook at ${host}`;
@@ -102,7 +92,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
   };
   /** Resolves to how long to wait before the next step, in ms. */
   const step = async (signal: AbortSignal): Promise<number> => {
-    await writeResult();
+    await outbox.flush();
     const row = await outbox.prepare(signal);
     if (row.message_id === null) return TICK_MS;
     const target = readTarget();
@@ -153,7 +143,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
         if (waitMs > 0) await sleeper.sleep(Math.min(waitMs, TICK_MS), signal);
       }
       // The request that a stop aborts has no result, but the one before it may have one.
-      await writeResult().catch(noteFault);
+      await outbox.flush().catch(noteFault);
     },
   };
 }
@@ -174,15 +164,10 @@ function boundsOf({ message_from_seq: from_seq, message_to_seq: to_seq }: Webhoo
 }
 
 /**
- * Opens the delivery of a worker; undefined without a webhook. The first delivery of a database begins behind the last
- * change there is. Rejects with a DatabaseError, or with the StoppedError of `signal`.
+ * Opens the delivery of a worker. The first one of a database begins behind the last change there is. Rejects with a
+ * DatabaseError, or with the StoppedError of `signal`.
  */
-export async function openDelivery(
-  { source, ...options }: Omit<DeliveryOptions, 'source'> & { readonly source: WebhookSource | undefined },
-  signal: AbortSignal,
-): Promise<Delivery | undefined> {
-  if (source === undefined) return undefined;
+export async function openDelivery(options: DeliveryOptions, signal: AbortSignal): Promise<Delivery> {
   const outbox = createOutbox(options);
-  const row = await outbox.begin(source().url, signal);
-  return createDelivery({ ...options, source }, outbox, row);
+  return createDelivery(options, outbox, await outbox.begin(options.source().url, signal));
 }
