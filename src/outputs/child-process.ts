@@ -72,15 +72,16 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   child.stdin.end(JSON.stringify(input));
   createInterface({ input: child.stdout }).on('line', read);
   try {
-    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    const ended = Promise.all([text(child.stderr), once(child, 'close')]);
+    const [stderr, [code]] = await ended.catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw failedError(task, codeOf(error), error);
+    });
     signal.throwIfAborted();
     if (isSilent) throw failedError(task, `it did not respond for ${formatDuration(maxSilenceMs)}`);
     if (code === null) throw new KilledError('internal', false, `The process that ${task} was killed.`);
     if ('result' in last) return last.result;
     throw toError(last) ?? failedError(task, /^league-sync:? (.+)/m.exec(stderr)?.[1] ?? `exit code ${code}`);
-  } catch (error) {
-    const isKnown = error instanceof RunError || error instanceof SettingsError || signal.aborted;
-    throw isKnown ? error : failedError(task, codeOf(error), error);
   } finally {
     clearTimeout(silence);
     signal.removeEventListener('abort', kill);

@@ -1,6 +1,6 @@
 import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { RunError, SettingsError, StoppedError, toRunError } from '../errors.ts';
-import type { Listener } from '../events.ts';
+import type { Listener, WorkerEvent } from '../events.ts';
 import { createVoice } from '../failure-streak.ts';
 import { type SendRequest, sendRequest } from '../http/request.ts';
 import { createRetryAfter } from '../http/retry-after.ts';
@@ -39,8 +39,6 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
   /** Of the database, about which the worker's other parts say more. */
   const faults = createVoice(log, clock, 'debug');
   let retryAfter = createRetryAfter(clock, not_before === null ? 0 : Date.parse(not_before) - clock.now());
-  /** The message that `dueAt` is about. */
-  let messageId: string | null = null;
   /** When the next attempt is due, in ms on the monotonic clock. */
   let dueAt = 0;
   /** Whether `retryNow` was called since the attempt began. */
@@ -104,32 +102,26 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     }
     if (row.stopped_at !== null) return TICK_MS;
     // A new message is tried at once, as is any once `webhook test` was accepted.
-    if (row.message_id !== messageId || row.output?.next_attempt_at == null) dueAt = 0;
-    messageId = row.message_id;
+    if (row.output?.next_attempt_at == null) dueAt = 0;
     if (leftMs() > 0) return leftMs();
     isRetryAsked = false;
-    const result = await attempt(messageId, target, signal);
-    if (result !== undefined) record(row, messageId, result);
+    const result = await attempt(row.message_id, target, signal);
+    if (result !== undefined) record(row, row.message_id, result);
     return 0;
   };
   const noteFault = (error: unknown): number => {
     if (!(error instanceof StoppedError)) faults.failed(toRunError(error), {}, 'the webhook has to wait');
     return TICK_MS;
   };
-  const stepWithoutFault = async (signal: AbortSignal): Promise<number> => {
-    try {
-      const waitMs = await step(signal);
+  const stepWithoutFault = (signal: AbortSignal): Promise<number> =>
+    step(signal).then((waitMs) => {
       faults.forget();
       return waitMs;
-    } catch (error) {
-      return noteFault(error);
-    }
-  };
-  const onEvent: Listener = ({ type }) => {
-    if (type === 'runEnded' || type === 'login') sleeper.wake();
-  };
+    }, noteFault);
   return {
-    onEvent,
+    onEvent: ({ type }: WorkerEvent): void => {
+      if (type === 'runEnded' || type === 'login') sleeper.wake();
+    },
     /** Ends the wait before the next attempt, also that after an attempt in progress, but not a Retry-After. */
     retryNow: (): void => {
       dueAt = 0;
