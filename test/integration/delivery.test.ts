@@ -414,8 +414,8 @@ describe('what becomes of the row', () => {
     expect(rowOf()).toMatchObject({ accepted_seq: 1, seq: 1, done_at: null, moved_at: now });
   });
 
-  it('keeps an acceptance in memory while the database cannot be written, and repeats nothing', async () => {
-    const { store } = await start();
+  it('keeps an acceptance in memory while the database cannot be written, repeats nothing, and stores it at a stop', async () => {
+    const { store, stop } = await start();
     const write = store.write;
     addChanges(1);
     let refused = 0;
@@ -436,7 +436,7 @@ describe('what becomes of the row', () => {
       })
       .toBeGreaterThan(3);
     Object.assign(store, { write });
-    await settle();
+    await stop();
     expect(receiver.seen).toHaveLength(1);
     expect(rowOf()).toMatchObject({ accepted_seq: 1, message_id: null });
   });

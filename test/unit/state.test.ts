@@ -31,7 +31,7 @@ describe('a mirror', () => {
     [
       'with another change at its end',
       {},
-      12,
+      10,
       '2026-11-20T12:00:00.001Z',
       /differ: change 10 is not the same.+mirror rebuild/,
     ],
