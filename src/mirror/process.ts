@@ -36,10 +36,11 @@ export function createMirrorProcess({ program: [executable = '', ...rest], envir
     { signal, onProgress = () => undefined }: Options,
   ): Promise<Results[Job]> => {
     const input: MirrorInput = { job, path, target };
-    const options = { task: 'writes the mirror', environment, input, signal, maxSilenceMs: MAX_SILENCE_MS };
+    const report = (progress: unknown): void => onProgress(progress as Progress);
+    const limits = { signal, maxSilenceMs: MAX_SILENCE_MS };
+    const options = { task: 'writes the mirror', environment, input, ...limits, onProgress: report };
     try {
-      const report = (progress: unknown): void => onProgress(progress as Progress);
-      return (await runChild(command, { ...options, onProgress: report })) as Results[Job];
+      return (await runChild(command, options)) as Results[Job];
     } catch (error) {
       if (!(error instanceof RunError) || error.kind !== 'internal' || error instanceof KilledError) throw error;
       // `pg` throws at bytes that it does not understand, in a listener.

@@ -10,7 +10,7 @@ import { PAGE, type RunsToCompare, readPages, reconcileTables } from './reconcil
 import { rowsJson } from './row-json.ts';
 import { type MirrorOrigin, prepareMirror } from './schema.ts';
 import { assertEarlier, type MirrorState, readState, STATE } from './state.ts';
-import { FOLLOW } from './statements.ts';
+import { followStatement } from './statements.ts';
 import { FITS_INDEX, LEAGUE_CHANGES, LEAGUES, sourceOf } from './tables.ts';
 
 /** Changes in one transaction; up to the end of the run that has the last of them, however many it has. */
@@ -104,7 +104,7 @@ async function follow(tx: Transaction, snapshot: MirrorSnapshot, seq: number, la
   const feed = sourceOf(LEAGUE_CHANGES);
   const source = { ...feed, where: `seq <= ${last} AND ${feed.where}` };
   for (const { rows } of readPages(snapshot, source, seq + 1, PAGE))
-    if (rows.length > 0) await tx.query(FOLLOW, rowsJson(rows, LEAGUE_CHANGES.columns, 'part'));
+    if (rows.length > 0) await tx.query(followStatement(), rowsJson(rows, LEAGUE_CHANGES.columns, 'part'));
 }
 
 /** The feed is only appended to, so nothing else would notice that rows of it were added or deleted in the mirror. */

@@ -13,6 +13,7 @@ import {
   SettingsError,
 } from '../errors.ts';
 import { formatDuration } from '../time/duration.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /** How this program is started anew. */
 export type Program = {
@@ -63,7 +64,8 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   let last: ChildMessage = {};
   const read = (line: string): void => {
     silence?.refresh();
-    const message = parseMessage(line);
+    // The last line of a child that was killed may be cut, and another program may be where this one was.
+    const message: ChildMessage = Object(tryOrUndefined(() => JSON.parse(line)));
     if ('progress' in message) onProgress?.(message.progress);
     else if (Object.keys(message).length > 0) last = message;
   };
@@ -85,15 +87,6 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   } finally {
     clearTimeout(silence);
     signal.removeEventListener('abort', kill);
-  }
-}
-
-/** The last line of a child that was killed may be cut, and another program may be where this one was. */
-function parseMessage(line: string): ChildMessage {
-  try {
-    return Object(JSON.parse(line));
-  } catch {
-    return {};
   }
 }
 

@@ -72,7 +72,8 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     const nextAt = now + leftMs();
     outbox.add(id, result, { at: now, nextAt });
     emit({ type: 'webhookAttempt', outcome });
-    const line = { host, message_id: id, message_type: row.message_type, ...boundsOf(row) };
+    const { message_type, message_from_seq: from_seq, message_to_seq: to_seq } = row;
+    const line = { host, message_id: id, message_type, ...(from_seq === null ? {} : { from_seq, to_seq }) };
     const title = `the webhook at ${host}`;
     if (outcome === 'accepted') {
       log.debug(line, `${title} accepted a message`);
@@ -149,10 +150,6 @@ const LAST_WAIT_MS = 10 * HOUR;
 /** How long to wait after the `failures`th failed attempt; up to a tenth longer at random (`random` is from 0 to 1). */
 export function retryWaitMs(failures: number, random: number): number {
   return (WAITS_MS[failures - 1] ?? LAST_WAIT_MS) * (1 + random / 10);
-}
-
-function boundsOf({ message_from_seq: from_seq, message_to_seq: to_seq }: WebhookRow) {
-  return from_seq === null ? {} : { from_seq, to_seq };
 }
 
 /**
