@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { type Bench, EVERY_SECOND, setUp, setUpSynced } from '../support/bench.ts';
-import { expectWholeState, freezeCopy, mountDisk, NO_MOUNT, pad } from '../support/copy-process.ts';
+import { freezeCopy, mountDisk, NO_MOUNT, pad } from '../support/copy-process.ts';
 import { dumpTables, readRows } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 
@@ -247,3 +247,23 @@ describe('a backup in the middle of which', () => {
     expect((await worker.stop()).code).toBe(0);
   });
 });
+
+const FIELDS = `league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type, active_year,
+  external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
+  create_datetime, last_update_datetime, extra`;
+
+/** Expects an intact database in one file, with the state after some run. */
+function expectWholeState(path: string): void {
+  expect(readRows(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(readRows(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+  const listed = readRows(path, `SELECT ${FIELDS} FROM leagues WHERE removed_at IS NULL ORDER BY league_id`);
+  const folded = `SELECT ${FIELDS} FROM league_versions WHERE valid_to IS NULL ORDER BY league_id`;
+  expect(readRows(path, folded)).toEqual(listed);
+  expect(
+    readRows(path, "SELECT count(*) FILTER (WHERE kind = 'added') AS added, count(*) AS n FROM league_changes"),
+  ).toEqual(readRows(path, 'SELECT sum(added) AS added, sum(added + changed + removed + restored) AS n FROM runs'));
+  const done = "kind = 'leagues' AND outcome IN ('changed', 'unchanged')";
+  expect(readRows(path, `SELECT received AS n FROM runs WHERE ${done} ORDER BY id DESC LIMIT 1`)).toEqual([
+    { n: listed.length },
+  ]);
+}

@@ -15,18 +15,20 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { setUpFor } from '../support/bench.ts';
-import { readRows } from '../support/database.ts';
+import { dumpTables, readRows } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import {
   countLeagues,
-  dumpCopied,
   identify,
   pollChange,
   published,
   setUpPublishing,
   startFresh,
 } from '../support/publish-setup.ts';
+
+/** All tables, except that the database notes when the copy was made, which is after that. */
+const dumpCopied = (path: string) => ({ ...dumpTables(path), outputs: [] });
 
 describe('the published copy', () => {
   it('is made in a folder that was missing, and has every row that the database has', async () => {

@@ -6,12 +6,23 @@ import { moveDeliveries } from '../../src/webhook/replay.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
+import type { Reply } from '../support/service.ts';
 import { openTestStore } from '../support/store.ts';
-import { holdReply, startReceiver } from '../support/webhook-receiver.ts';
+import { startReceiver } from '../support/webhook-receiver.ts';
 
 const ACCEPTED = { status: 204 };
 /** Longer than the worker takes to look at the database again. */
 const QUIET_MS = 1_300;
+
+type Head = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+
+/** A response that is held back until it is released. */
+function holdReply() {
+  const { promise, resolve } = Promise.withResolvers<Head>();
+  const reply: Reply = (response) =>
+    void promise.then(({ status, headers = {} }) => response.writeHead(status, headers).end());
+  return { reply, release: resolve };
+}
 
 /** A worker whose first `leagues.changed`, of two changes, waits for its answer. */
 async function setUpHeld() {

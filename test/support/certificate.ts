@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { couple, openPort, type Port } from './port.ts';
 /** The certificate of a TLS server and its private key; both as PEM. */
 export type Certificate = { readonly cert: string; readonly key: string };
 
-export type CertificateOptions = {
+type CertificateOptions = {
   /** As OpenSSL writes them, such as `DNS:localhost,IP:127.0.0.1`. */
   readonly names: string;
   /** The first and the last day of validity, relative to today; negative ones are in the past. */
@@ -24,8 +24,6 @@ export type Authority = {
   readonly issue: (options: CertificateOptions) => Certificate;
 };
 
-/** Debian's openssl package. */
-const OPENSSL = 'openssl';
 /** The fastest kind of key. */
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const DAY_MS = 86_400_000;
@@ -46,12 +44,7 @@ commonName = supplied
 
 /** Why certificates cannot be made here; undefined if they can. */
 export function noCertificates(): string | undefined {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return undefined;
-  } catch {
-    return 'openssl is not here';
-  }
+  return spawnSync('openssl', ['version']).status === 0 ? undefined : 'openssl is not here';
 }
 
 /** Creates an authority in a temporary folder. */
@@ -90,7 +83,7 @@ export function makeSelfSigned(names: string): Certificate {
 }
 
 function openssl(cwd: string, args: readonly string[]): void {
-  execFileSync(OPENSSL, args, { cwd, stdio: 'pipe' });
+  execFileSync('openssl', args, { cwd, stdio: 'pipe' });
 }
 
 function readPair(folder: string, cert: string, key: string): Certificate {

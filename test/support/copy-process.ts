@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { expect, onTestFinished } from 'vitest';
-import { readRows } from './database.ts';
+import { onTestFinished } from 'vitest';
 import { DEADLINE_MS } from './program.ts';
 
 /** The size of a database whose copy a test interrupts. */
@@ -101,36 +100,14 @@ export function mountFile(file: string, source = file): void {
 
 function mount(path: string, ...args: readonly string[]): boolean {
   try {
-    execFileSync(MOUNT, [...args, path], { stdio: 'ignore' });
+    execFileSync('mount', [...args, path], { stdio: 'ignore' });
   } catch {
     return false;
   }
   onTestFinished(() => {
-    execFileSync(UNMOUNT, ['-l', path]);
+    execFileSync('umount', ['-l', path]);
   });
   return true;
 }
 
-const MOUNT = 'mount';
-const UNMOUNT = 'umount';
-
 export const NO_MOUNT = 'this user may not mount a disk';
-const FIELDS = `league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type, active_year,
-  external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
-  create_datetime, last_update_datetime, extra`;
-
-/** Expects an intact database in one file, with the state after some run. */
-export function expectWholeState(path: string): void {
-  expect(readRows(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  expect(readRows(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
-  const listed = readRows(path, `SELECT ${FIELDS} FROM leagues WHERE removed_at IS NULL ORDER BY league_id`);
-  const folded = `SELECT ${FIELDS} FROM league_versions WHERE valid_to IS NULL ORDER BY league_id`;
-  expect(readRows(path, folded)).toEqual(listed);
-  expect(
-    readRows(path, "SELECT count(*) FILTER (WHERE kind = 'added') AS added, count(*) AS n FROM league_changes"),
-  ).toEqual(readRows(path, 'SELECT sum(added) AS added, sum(added + changed + removed + restored) AS n FROM runs'));
-  const done = "kind = 'leagues' AND outcome IN ('changed', 'unchanged')";
-  expect(readRows(path, `SELECT received AS n FROM runs WHERE ${done} ORDER BY id DESC LIMIT 1`)).toEqual([
-    { n: listed.length },
-  ]);
-}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
-import { requireLogNames } from './log-names.ts';
+import { requireLogNames } from './log-lines.ts';
 
 /** The program as it ships. */
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs');

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { addSettings, type SimulatedBench, setUp } from './bench.ts';
-import { dumpTables, readRows } from './database.ts';
+import { readRows } from './database.ts';
 import { makeLeague } from './leagues.ts';
 import { eventually, type RunningProgram } from './program.ts';
 
@@ -24,11 +24,6 @@ export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
   };
   const publishing = addSettings(bench, { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' });
   return { ...publishing, shared, copy: join(shared, 'copy.db'), change };
-}
-
-/** All tables, except that the database notes when the copy was made, which is after that. */
-export function dumpCopied(path: string) {
-  return { ...dumpTables(path), outputs: [] };
 }
 
 export function countLeagues(path: string): unknown {

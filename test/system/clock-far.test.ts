@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { countLogins, EVERY_SECOND, leagueRequests, setUp } from '../support/bench.ts';
-import { makeFakeClock, missingFaketime, runUnder } from '../support/libfaketime.ts';
+import { makeFakeClock, missingFaketime, runUnder } from './libfaketime.ts';
 
 beforeEach(({ skip }) => {
   const why = missingFaketime();

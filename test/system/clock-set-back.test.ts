@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/libfaketime.ts';
 import { eventually } from '../support/program.ts';
 import { waitForReadiness } from '../support/status-server.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
+import { makeFakeClock, missingFaketime, offsetTo, runUnder } from './libfaketime.ts';
 
 const EVERY_5_MINUTES = { LEAGUE_SYNC_SCHEDULE: '*/5 * * * *' };
 /** How long before a scheduled time the clock is set: enough for the scheduler to tick in between. */

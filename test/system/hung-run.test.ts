@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
-import { makeFakeClock, missingFaketime, runUnder } from '../support/libfaketime.ts';
 import {
   expectNoOverlap,
   grantLogin,
@@ -11,6 +10,7 @@ import {
   startService,
   trickle,
 } from '../support/service.ts';
+import { makeFakeClock, missingFaketime, runUnder } from './libfaketime.ts';
 
 const RUN_MS = 1_500;
 /** A timer may fire early, since Node counts from the beginning of the current turn of the event loop. */

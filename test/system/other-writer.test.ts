@@ -1,9 +1,37 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { leagueRequests, setUp, setUpSynced } from '../support/bench.ts';
+import { type Bench, leagueRequests, setUp, setUpSynced } from '../support/bench.ts';
 import { holdForWriting, isLocked } from '../support/database.ts';
-import { askStandstill, LONGEST_STANDSTILL_MS, loopWatched } from '../support/loop.ts';
-import { eventually } from '../support/program.ts';
+import { type Environment, eventually, type RunningProgram } from '../support/program.ts';
+
+/**
+ * The maximum block of the event loop in tests. The program must answer a probe within 100 ms; a machine that runs four
+ * tests at once takes several times as long. A loop that waits inside SQLite blocks for far longer.
+ */
+const LONGEST_STANDSTILL_MS = 1_000;
+
+const PROBE = join(import.meta.dirname, 'loop-probe.cjs');
+
+/** The environment that enables the measurement. */
+function loopWatched({ folder }: Bench): Environment {
+  return { NODE_OPTIONS: `--require ${PROBE}`, LOOP_PROBE: answerOf(folder) };
+}
+
+function answerOf(folder: string): string {
+  return join(folder, 'loop.json');
+}
+
+/** The longest block (ms) of the event loop of the worker since the last call. */
+async function askStandstill({ folder }: Bench, worker: RunningProgram): Promise<number> {
+  const answer = answerOf(folder);
+  rmSync(answer, { force: true });
+  worker.send('SIGUSR2');
+  await eventually('the worker tells how long its loop stood still', () => existsSync(answer));
+  const { longestMs } = JSON.parse(readFileSync(answer, 'utf8')) as { longestMs: number };
+  return longestMs;
+}
 
 const HELD_MS = 2_500;
 
