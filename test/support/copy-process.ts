@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { DEADLINE_MS } from './program.ts';
 
 /** The size of a database whose copy a test interrupts. */
@@ -61,11 +62,7 @@ export async function freezeCopy(parent: number, folder: string): Promise<Frozen
 const rest = (): Promise<void> => new Promise((wake) => setTimeout(wake, 3));
 
 export function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has already ended.
-  }
+  tryOrUndefined(() => process.kill(pid, 'SIGKILL'));
 }
 
 /** The pid of the child of `parent` that runs the program (after exec). */
@@ -75,11 +72,7 @@ export function copierOf(parent: number): number | undefined {
 }
 
 function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
+  return tryOrUndefined(() => readFileSync(path, 'latin1')) ?? '';
 }
 
 function written(folder: string): number {
@@ -99,15 +92,9 @@ export function mountFile(file: string, source = file): void {
 }
 
 function mount(path: string, ...args: readonly string[]): boolean {
-  try {
-    execFileSync('mount', [...args, path], { stdio: 'ignore' });
-  } catch {
-    return false;
-  }
-  onTestFinished(() => {
-    execFileSync('umount', ['-l', path]);
-  });
-  return true;
+  const { status } = spawnSync('mount', [...args, path], { stdio: 'ignore' });
+  if (status === 0) onTestFinished(() => void execFileSync('umount', ['-l', path]));
+  return status === 0;
 }
 
 export const NO_MOUNT = 'this user may not mount a disk';

@@ -1,6 +1,7 @@
 import buffer from 'node:buffer';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 
 /** Prints everything, including hidden properties. */
 const ALL = { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null, maxStringLength: null };
@@ -40,11 +41,7 @@ function inspectWhole(value: unknown): string {
 
 /** Empty for values that JSON cannot represent; `inspectWhole` prints these. */
 function asJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? '';
-  } catch {
-    return '';
-  }
+  return tryOrUndefined(() => JSON.stringify(value)) ?? '';
 }
 
 function logged(error: unknown): string {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { watchProgram } from './leak.ts';
 import { requireLogNames } from './log-lines.ts';
 
@@ -208,12 +209,8 @@ export function readLines(text: string): readonly LogLine[] {
 }
 
 function readLine(text: string): LogLine {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : { msg: text };
-  } catch {
-    return { msg: text };
-  }
+  const value: unknown = tryOrUndefined(() => JSON.parse(text));
+  return typeof value === 'object' && value !== null ? { ...value } : { msg: text };
 }
 
 function describe({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {

@@ -30,7 +30,10 @@ export function readScrape(text: string): Scrape {
     text,
     samples,
     value: (name, labels = {}) => {
-      const found = samples.filter((sample) => sample.name === name && hasLabels(sample, labels));
+      const wanted = Object.entries(labels);
+      const found = samples.filter(
+        (sample) => sample.name === name && wanted.every(([label, word]) => sample.labels[label] === word),
+      );
       if (found.length > 1) throw new Error(`${found.length} series of ${name} have these labels`);
       return found[0]?.value;
     },
@@ -42,8 +45,4 @@ function readSample(line: string): Sample {
   if (name === '') throw new Error(`no sample: ${line}`);
   const labels = [...list.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', word = '']) => [label, word] as const);
   return { name, labels: Object.fromEntries(labels), value: Number(value) };
-}
-
-function hasLabels(sample: Sample, labels: Readonly<Record<string, string>>): boolean {
-  return Object.entries(labels).every(([name, word]) => sample.labels[name] === word);
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { encodedSpellingsOf, plainSpellingsOf } from './secret-encodings.ts';
 
 /** The arguments and the environment with which a test starts the program. */
@@ -155,9 +156,5 @@ export function filesBelow(folder: string): readonly string[] {
 
 /** Empty if the file cannot be read: a disk may be gone, or the file may belong to another user. */
 export function readWhatIsThere(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  return tryOrUndefined(() => readFileSync(path)) ?? Buffer.alloc(0);
 }
