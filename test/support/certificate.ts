@@ -18,11 +18,7 @@ type CertificateOptions = {
 };
 
 /** A certificate authority that is trusted only if configured. */
-export type Authority = {
-  /** Its own certificate, as NODE_EXTRA_CA_CERTS takes it. */
-  readonly file: string;
-  readonly issue: (options: CertificateOptions) => Certificate;
-};
+export type Authority = ReturnType<typeof makeAuthority>;
 
 /** The fastest kind of key. */
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
@@ -48,15 +44,16 @@ export function noCertificates(): string | undefined {
 }
 
 /** Creates an authority in a temporary folder. */
-export function makeAuthority(): Authority {
+export function makeAuthority() {
   const { path: folder } = makeFolder();
   writeFileSync(join(folder, 'ca.cnf'), CONFIG);
   writeFileSync(join(folder, 'issued.txt'), '');
   openssl(folder, ['req', '-x509', ...NEW_KEY, '-subj', '/CN=Authority', '-keyout', 'ca.key', '-out', 'ca.pem']);
   let issued = 0;
   return {
+    /** Its own certificate, as NODE_EXTRA_CA_CERTS takes it. */
     file: join(folder, 'ca.pem'),
-    issue: (options) => {
+    issue: (options: CertificateOptions): Certificate => {
       issued += 1;
       return issue(folder, String(issued), options);
     },

@@ -24,18 +24,10 @@ export function pad(database: string): void {
 }
 
 /** A copy process that is suspended after writing part of its copy. */
-export type FrozenCopy = {
-  /** Its command line, NUL-separated as in /proc. */
-  readonly argv: string;
-  readonly environment: string;
-  readonly goOn: () => void;
-  readonly kill: () => void;
-  /** Whether the process has ended or is a zombie. */
-  readonly hasEnded: () => boolean;
-};
+export type FrozenCopy = Awaited<ReturnType<typeof freezeCopy>>;
 
 /** Suspends the copy process of `parent` while a partial copy is in the folder. */
-export async function freezeCopy(parent: number, folder: string): Promise<FrozenCopy> {
+export async function freezeCopy(parent: number, folder: string) {
   const giveUpAt = performance.now() + DEADLINE_MS;
   let copier = 0;
   onTestFinished(() => {
@@ -51,10 +43,12 @@ export async function freezeCopy(parent: number, folder: string): Promise<Frozen
     if (copier > 0 && copierOf(parent) === copier) process.kill(copier, 'SIGSTOP');
   }
   return {
+    /** Its command line, NUL-separated as in /proc. */
     argv: readFileSync(`/proc/${copier}/cmdline`, 'latin1'),
     environment: readFileSync(`/proc/${copier}/environ`, 'latin1'),
     goOn: () => process.kill(copier, 'SIGCONT'),
     kill: () => process.kill(copier, 'SIGKILL'),
+    /** Whether the process has ended or is a zombie. */
     hasEnded: () => readOrNothing(`/proc/${copier}/cmdline`) === '',
   };
 }

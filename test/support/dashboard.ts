@@ -25,10 +25,7 @@ export type Panel = {
     readonly defaults: {
       readonly custom?: { readonly drawStyle?: string };
       readonly thresholds?: { readonly steps: readonly Step[] };
-      readonly mappings?: readonly {
-        readonly type: string;
-        readonly options: Readonly<Record<string, unknown>>;
-      }[];
+      readonly mappings?: readonly { readonly type: string; readonly options: Readonly<Record<string, unknown>> }[];
       readonly links?: readonly { readonly url: string }[];
     };
     readonly overrides: readonly Override[];

@@ -1,23 +1,18 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { addSettings, type SimulatedBench, setUp } from './bench.ts';
+import { addSettings, setUp } from './bench.ts';
 import { readRows } from './database.ts';
 import { makeLeague } from './leagues.ts';
 import { eventually, type RunningProgram } from './program.ts';
 
-export type PublishingBench = SimulatedBench & {
-  /** The path of the published copy. */
-  readonly copy: string;
-  readonly shared: string;
-  /** Changes the list of the service. */
-  readonly change: () => void;
-};
+export type PublishingBench = Awaited<ReturnType<typeof setUpPublishing>>;
 
 /** A bench whose worker publishes into a folder that does not exist yet. */
-export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
+export async function setUpPublishing(churnMs = 0) {
   const bench = await setUp(churnMs > 0 ? { churnMs } : { leagues: [makeLeague('l0')] });
   const shared = join(bench.folder, 'shared');
   let count = 0;
+  /** Changes the list of the service. */
   const change = (): void => {
     count += 1;
     bench.simulator.setLeagues(Array.from({ length: count + 1 }, (_, index) => makeLeague(`l${index}`)));
