@@ -28,8 +28,8 @@ export function createStreak(clock: Clock, noun: string) {
     describe: () => `${countText()} since ${formatSecond(since)}`,
     /** Ends the streak. Returns a suffix for the message that logs the recovery; empty if there was no failure. */
     end: (): string => {
-      const duration = formatDuration(clock.monotonic() - sinceMonotonic);
-      const suffix = count === 0 ? '' : `; recovered after ${countText()} in ${duration}`;
+      if (count === 0) return '';
+      const suffix = `; recovered after ${countText()} in ${formatDuration(clock.monotonic() - sinceMonotonic)}`;
       known.clear();
       count = 0;
       lastMessage = undefined;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import { INITDB, type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts';
+import { INITDB, type PostgresServer, startPostgres } from '../../test/postgres/server.ts';
 import type { Findings, Part } from '../part.ts';
 import { makeFeed } from '../support/feed.ts';
 import { makeLeagues, writeLists } from '../support/leagues.ts';

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { describeMirror, labelOf, loadMirror } from '../config/mirror.ts';
 import { EXIT, toRunError } from '../errors.ts';
-import type { Progress } from '../mirror/batch.ts';
-import { catchUp } from '../mirror/catch-up.ts';
 import { inspectMirror } from '../mirror/inspect.ts';
-import { createMirrorProcess, describeLeftOut, type MirrorInput } from '../mirror/process.ts';
+import { createMirrorProcess, type MirrorInput } from '../mirror/process.ts';
 import { rebuildMirror } from '../mirror/rebuild.ts';
+import { catchUp, type OnProgress } from '../mirror/transfer.ts';
 import { recordMirror } from '../store/tables/outputs.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -24,13 +23,11 @@ async function write(io: ProcessIO, option: DatabaseOption, job: 'fill' | 'rebui
   const run = createMirrorProcess(io);
   const at = () => formatTimestamp(systemClock.now());
   try {
-    const filled = await run(job, { path, target }, { signal: io.stop, onProgress: createProgress(io) });
-    const { seq } = filled;
-    const last_error = describeLeftOut(filled);
-    recordMirror(path, label, (rows) => rows.succeed('mirror', { seq, done_at: at(), last_error: last_error ?? null }));
+    const { seq, note } = await run(job, { path, target }, { signal: io.stop, onProgress: createProgress(io) });
+    recordMirror(path, label, (rows) => rows.succeed('mirror', { seq, done_at: at(), last_error: note ?? null }));
     const took = formatDuration(performance.now() - begun);
     await io.print(`${labelOf(target)} mirrors ${path} up to change ${seq} (${took})`);
-    if (last_error !== undefined) await io.warn({ message: last_error });
+    if (note !== undefined) await io.warn({ message: note });
     return EXIT.done;
   } catch (error) {
     if (!io.stop.aborted)
@@ -42,7 +39,7 @@ async function write(io: ProcessIO, option: DatabaseOption, job: 'fill' | 'rebui
 const SAY_EVERY_MS = 2_000;
 
 /** Shows progress at a terminal. */
-function createProgress({ errorTerminal, printError }: ProcessIO): (progress: Progress) => void {
+function createProgress({ errorTerminal, printError }: ProcessIO): OnProgress {
   let saidAt = performance.now();
   return ({ seq, lastSeq }) => {
     if (errorTerminal === undefined || performance.now() - saidAt < SAY_EVERY_MS) return;
@@ -56,7 +53,7 @@ export const mirrorProcess: Command<object> = (io) =>
   answerParent(io, async (say) => {
     const { job, path, target }: MirrorInput = JSON.parse(await io.readInput());
     if (job === 'inspect') return inspectMirror(path, target);
-    const onProgress = (progress: Progress): void => void say({ progress });
+    const onProgress: OnProgress = (progress) => void say({ progress });
     if (job === 'rebuild') return rebuildMirror(path, target, onProgress);
     return catchUp(path, target, { onProgress, runs: job === 'follow' ? 'recent' : 'all' });
   });

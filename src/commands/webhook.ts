@@ -7,9 +7,8 @@ import { createIdentity } from '../store/tables/identity.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { makeMessage } from '../webhook/message.ts';
+import { makeMessage, sendMessage } from '../webhook/message.ts';
 import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts';
-import { sendMessage } from '../webhook/send.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 

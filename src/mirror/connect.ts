@@ -108,12 +108,11 @@ function tlsOptions({ sslmode, ...files }: PostgresServer): Pick<ClientOptions, 
   const [root, cert, key] = (['sslrootcert', 'sslcert', 'sslkey'] as const).map((name) =>
     readTlsFile(files[name], name),
   );
-  const own = { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
-  const ca = root === undefined ? {} : { ca: [root, ...getCACertificates('extra')] };
-  if (sslmode === 'verify-full') return { ssl: { ...own, ...ca } };
+  const ca = root && [root, ...getCACertificates('extra')];
+  if (sslmode === 'verify-full') return { ssl: { cert, key, ca } };
   if (sslmode === 'verify-ca' || root !== undefined)
-    return { ssl: { ...own, ...ca, checkServerIdentity: () => undefined } };
-  return { ssl: { ...own, rejectUnauthorized: false } };
+    return { ssl: { cert, key, ca, checkServerIdentity: () => undefined } };
+  return { ssl: { cert, key, rejectUnauthorized: false } };
 }
 
 function readTlsFile(file: string | undefined, name: string): string | undefined {

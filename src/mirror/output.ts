@@ -2,7 +2,7 @@ import { describeMirror, type MirrorSource } from '../config/mirror.ts';
 import type { Output } from '../outputs/follow.ts';
 import type { Store } from '../store/store.ts';
 import { exponentialDelayMs } from '../time/clock.ts';
-import { describeLeftOut, type RunMirror } from './process.ts';
+import type { RunMirror } from './process.ts';
 
 /** Other processes change the database as well, such as `accept-removals`. */
 const EVERY_MS = 60_000;
@@ -34,10 +34,10 @@ export function createMirrorOutput({ store, source, run }: MirrorOptions): Outpu
       const job = hasCompared ? 'follow' : 'fill';
       hasCompared = false;
       const place = { path: store.path, target: source() };
-      const filled = await run(job, place, { signal, onProgress: (progress) => reach(progress.seq) });
-      reach(filled.seq);
+      const { seq, note } = await run(job, place, { signal, onProgress: (progress) => reach(progress.seq) });
+      reach(seq);
       hasCompared = true;
-      return describeLeftOut(filled);
+      return note;
     },
   };
 }

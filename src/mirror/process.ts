@@ -1,9 +1,8 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { KilledError, RunError } from '../errors.ts';
 import { type Program, runChild } from '../outputs/child-process.ts';
-import type { Progress } from './batch.ts';
-import type { Filled } from './catch-up.ts';
 import type { Inspection } from './inspect.ts';
+import type { OnProgress, Progress } from './transfer.ts';
 
 /**
  * `fill`: brings the mirror to the end of the database; `follow`: likewise, but compares only recent runs, if `fill` has
@@ -11,18 +10,12 @@ import type { Inspection } from './inspect.ts';
  */
 export type MirrorJob = 'fill' | 'follow' | 'rebuild' | 'inspect';
 
-type Results = { readonly [Job in MirrorJob]: Job extends 'inspect' ? Inspection : Filled };
-
-/** A sentence about leagues that the mirror lacks; undefined if it has all. */
-export function describeLeftOut({ leftOut }: Filled): string | undefined {
-  if (leftOut.length === 0) return undefined;
-  return `leagues whose league_id is too long for an index of PostgreSQL are left out: ${leftOut.join('…, ')}…`;
-}
+type Results = { readonly [Job in MirrorJob]: Job extends 'inspect' ? Inspection : Progress };
 
 /** What the child process gets on its stdin. */
 export type MirrorInput = { readonly job: MirrorJob; readonly path: string; readonly target: MirrorTarget };
 
-type Options = { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void };
+type Options = { readonly signal: AbortSignal; readonly onProgress?: OnProgress };
 
 export type RunMirror = ReturnType<typeof createMirrorProcess>;
 
@@ -43,10 +36,11 @@ export function createMirrorProcess({ program: [executable = '', ...rest], envir
     { signal, onProgress = () => undefined }: Options,
   ): Promise<Results[Job]> => {
     const input: MirrorInput = { job, path, target };
-    const options = { task: 'writes the mirror', environment, input, signal, maxSilenceMs: MAX_SILENCE_MS };
+    const report = (progress: unknown): void => onProgress(progress as Progress);
+    const limits = { signal, maxSilenceMs: MAX_SILENCE_MS };
+    const options = { task: 'writes the mirror', environment, input, ...limits, onProgress: report };
     try {
-      const report = (progress: unknown): void => onProgress(progress as Progress);
-      return (await runChild(command, { ...options, onProgress: report })) as Results[Job];
+      return (await runChild(command, options)) as Results[Job];
     } catch (error) {
       if (!(error instanceof RunError) || error.kind !== 'internal' || error instanceof KilledError) throw error;
       // `pg` throws at bytes that it does not understand, in a listener.

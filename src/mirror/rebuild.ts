@@ -1,33 +1,35 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RefusedError } from '../errors.ts';
-import { type Progress, transferBatch } from './batch.ts';
-import { catchUp, createOpener, type Filled, readOrigin, repeatToEnd, withLeftOut } from './catch-up.ts';
-import { connect, type Transaction } from './connect.ts';
+import { connect, type Row, type Transaction } from './connect.ts';
 import { quoted } from './error.ts';
-import { copyGrants, OWN_SCHEMA } from './grants.ts';
 import type { RunsToCompare } from './reconcile.ts';
 import { findOwnMirror, type MirrorOrigin, prepareRelations } from './schema.ts';
 import { RELATIONS, VIEWS } from './tables.ts';
+import {
+  catchUp,
+  createOpener,
+  type OnProgress,
+  type Progress,
+  readOrigin,
+  repeatToEnd,
+  transferBatch,
+} from './transfer.ts';
 
 /** What the names of the new relations end with until they replace the old ones. */
-export const SUFFIX = '__rebuild';
+const SUFFIX = '__rebuild';
 
 /**
  * Rebuilds the mirror in one transaction: fills new relations beside the old ones, which others can read and write
  * until the new ones replace them at its end. Rejects with a RunError, with the old mirror as it was.
  */
-export async function rebuildMirror(
-  path: string,
-  target: MirrorTarget,
-  onProgress: (progress: Progress) => void,
-): Promise<Filled> {
+export async function rebuildMirror(path: string, target: MirrorTarget, onProgress: OnProgress): Promise<Progress> {
   const openSnapshot = createOpener(path);
   const origin = await readOrigin(openSnapshot);
   using session = await connect(target);
   const { transaction } = session;
   if (!(await transaction((tx) => findOwnMirror(tx, target, origin))))
     return await catchUp(path, target, { onProgress });
-  const rebuilt = await transaction(async (tx) => {
+  return await transaction(async (tx) => {
     await assertOnlyRebuild(tx, target);
     await assertNoRowSecurity(tx);
     await prepareRelations(tx, { target, origin, suffix: SUFFIX });
@@ -40,8 +42,10 @@ export async function rebuildMirror(
     await rename(tx);
     return progress;
   }, SUFFIX);
-  return withLeftOut(rebuilt, openSnapshot);
 }
+
+/** The schema of the mirror, which is first in the search path. */
+const OWN_SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())';
 
 async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarget): Promise<void> {
   const key = `league-sync rebuild ${target.schema}`;
@@ -84,7 +88,7 @@ async function dropOld(tx: Transaction, target: MirrorTarget, origin: MirrorOrig
       // All of this may have changed while the new tables were filled.
       await findOwnMirror(tx, target, origin);
       await assertNoRowSecurity(tx);
-      await copyGrants(tx, RELATIONS, SUFFIX);
+      await copyGrants(tx);
       return await dropRelations(tx);
     } catch (error) {
       if (attempt === ATTEMPTS || !LOCK_TIMEOUT_OR_DEADLOCK.includes(codeOf(error))) throw error;
@@ -92,6 +96,34 @@ async function dropOld(tx: Transaction, target: MirrorTarget, origin: MirrorOrig
     }
   }
 }
+
+/** Gives the new relations the grants of the old ones, and takes from them what default privileges gave. */
+async function copyGrants({ queryAsIs }: Transaction): Promise<void> {
+  for (const row of await queryAsIs(GRANTS, RELATIONS.map((name) => name + SUFFIX).join()))
+    await queryAsIs(`REVOKE ALL ON ${quoted(String(row.relation))} FROM ${granteeOf(row)}`);
+  for (const row of await queryAsIs(GRANTS, RELATIONS.join())) {
+    const columns = row.column_name === null ? '' : ` (${quoted(String(row.column_name))})`;
+    const option = row.is_grantable === true ? ' WITH GRANT OPTION' : '';
+    const relation = quoted(`${row.relation}${SUFFIX}`);
+    await queryAsIs(`GRANT ${row.privilege_type}${columns} ON ${relation} TO ${granteeOf(row)}${option}`);
+  }
+}
+
+function granteeOf({ grantee }: Row): string {
+  return grantee === null ? 'PUBLIC' : quoted(String(grantee));
+}
+
+/** The grants to others than the owner, of relations and of single columns. */
+const GRANTS = `SELECT relname AS relation, NULL AS column_name, pg_roles.rolname AS grantee, privilege_type, is_grantable
+  FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) AS acl LEFT JOIN pg_roles ON pg_roles.oid = acl.grantee
+  WHERE relnamespace = ${OWN_SCHEMA}
+    AND relname = ANY (string_to_array($1, ',')) AND acl.grantee <> relowner
+  UNION ALL
+  SELECT relname, attname, pg_roles.rolname, privilege_type, is_grantable
+  FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+    CROSS JOIN LATERAL aclexplode(attacl) AS acl LEFT JOIN pg_roles ON pg_roles.oid = acl.grantee
+  WHERE relnamespace = ${OWN_SCHEMA}
+    AND relname = ANY (string_to_array($1, ',')) AND acl.grantee <> relowner`;
 
 const TABLES = RELATIONS.filter((name) => !VIEWS.includes(name));
 

@@ -2,7 +2,7 @@ import type { MirrorSnapshot } from '../store/queries/mirror.ts';
 import type { Transaction } from './connect.ts';
 import { rowsJson } from './row-json.ts';
 import { deleteStatement, upsertStatement } from './statements.ts';
-import { hasId, mirroredRows, OTHER_TABLES, type Table } from './tables.ts';
+import { hasId, OTHER_TABLES, sourceOf, type Table } from './tables.ts';
 
 /** Approximate limit of one statement: it is built synchronously and held in memory several times. */
 export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
@@ -16,22 +16,30 @@ const RECENT_RUNS = 100;
 /** Makes the tables besides the feed and `leagues` equal to the database. */
 export async function reconcileTables(tx: Transaction, snapshot: MirrorSnapshot, runs: RunsToCompare): Promise<void> {
   for (const table of OTHER_TABLES) {
-    const from = table.name === 'runs' && runs === 'recent' ? await firstRecentRun(tx) : 1;
-    await reconcileTable(tx, snapshot, table, from);
+    const source = sourceOf(table);
+    const first = table.name === 'runs' && runs === 'recent' ? await firstRecentRun(tx) : 1;
+    for (const { rows } of readPages(snapshot, source, first, PAGE))
+      if (rows.length > 0) await tx.query(upsertStatement(table), rowsJson(rows, table.columns, 'string'));
+    // The mirror has every row of the database now, so it has more rows only if some of them were deleted.
+    const [found] = await tx.query(`SELECT count(*) FROM "${table.name}"`);
+    if (Number(found?.count) !== snapshot.count(source)) await deleteMissing(tx, snapshot, table);
   }
 }
 
-async function reconcileTable(tx: Transaction, snapshot: MirrorSnapshot, table: Table, first: number): Promise<void> {
-  const { name, columns } = table;
-  const source = { name, columns: columns.map((column) => column.name), where: mirroredRows(table) };
+type PageArguments = Parameters<MirrorSnapshot['page']>;
+
+/** Rows of a table from a rowid on, by pages of which the last is empty. `from`, `next`: where it and the next begin. */
+export function* readPages(
+  snapshot: MirrorSnapshot,
+  source: PageArguments[0],
+  first: number,
+  limits: PageArguments[2],
+) {
   for (let from: number | undefined = first; from !== undefined; ) {
-    const { rows, next } = snapshot.page(source, from, PAGE);
-    if (rows.length > 0) await tx.query(upsertStatement(table), rowsJson(rows, columns, 'string'));
+    const { rows, next } = snapshot.page(source, from, limits);
+    yield { rows, from, next };
     from = next;
   }
-  // The mirror has every row of the database now, so it has more rows only if some of them were deleted.
-  const [found] = await tx.query(`SELECT count(*) FROM "${name}"`);
-  if (Number(found?.count) !== snapshot.count(source)) await deleteMissing(tx, snapshot, table, source);
 }
 
 async function firstRecentRun({ query }: Transaction): Promise<number> {
@@ -40,25 +48,20 @@ async function firstRecentRun({ query }: Transaction): Promise<number> {
   return Math.max(1, Number(row?.first ?? 1));
 }
 
-type Source = Parameters<MirrorSnapshot['page']>[0];
-type Rows = ReturnType<MirrorSnapshot['page']>['rows'];
-
 const KEYS_AT_ONCE = 5_000;
 
-async function deleteMissing(tx: Transaction, snapshot: MirrorSnapshot, table: Table, source: Source): Promise<void> {
+async function deleteMissing(tx: Transaction, snapshot: MirrorSnapshot, table: Table): Promise<void> {
   const keys = table.columns.filter(({ name }) => table.key.includes(name));
-  const others = { ...source, columns: table.key };
-  const remove = (rows: Rows, ...range: readonly (number | null)[]) =>
-    tx.query(deleteStatement(table), rowsJson(rows, keys, 'string'), ...range);
-  // At most one row for each league, or few: all keys fit one statement.
-  if (!hasId(table)) {
-    await remove(snapshot.page(others, 1, { limit: Number.MAX_SAFE_INTEGER }).rows);
-    return;
-  }
+  const source = { ...sourceOf(table), columns: table.key };
+  // Without ids, there is at most one row for each league, or few: all keys fit one statement.
+  const limit = hasId(table) ? KEYS_AT_ONCE : Number.MAX_SAFE_INTEGER;
   // The last page is empty: behind it there is nothing to keep.
-  for (let from: number | undefined = 1; from !== undefined; ) {
-    const { rows, next } = snapshot.page(others, from, { limit: KEYS_AT_ONCE });
-    await remove(rows, from, next ?? null);
-    from = next;
+  for (const { rows, from, next } of readPages(snapshot, source, 1, { limit })) {
+    await tx.query(
+      deleteStatement(table),
+      rowsJson(rows, keys, 'string'),
+      ...(hasId(table) ? [from, next ?? null] : []),
+    );
+    if (!hasId(table)) return;
   }
 }

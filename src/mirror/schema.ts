@@ -94,29 +94,25 @@ export async function findOwnMirror(
   return true;
 }
 
-let migrations: readonly { readonly name: string; readonly sql: string }[] = [];
-
-/** The migrations of the mirror; like `findPackage`, read once. Throws a DatabaseError if the package is incomplete. */
-export function findMirrorMigrations() {
-  if (migrations.length > 0) return migrations;
-  const files = globSync(join(findPackage().migrations, 'postgres', '*.sql')).sort();
-  if (files.length === 0)
-    throw new DatabaseError('The package lacks migrations/postgres.', { fix: 'reinstall league-sync' });
-  migrations = files.map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(file, 'utf8') }));
-  return migrations;
-}
-
 async function migrate({ query }: Transaction, { target, origin, suffix }: Preparation): Promise<void> {
-  const known = findMirrorMigrations();
+  const known = readMirrorMigrations();
   const found = await query(FIND_RELATIONS, target.schema, suffix);
   const names = found.map(({ name }) => String(name)).filter((name) => RELATIONS.includes(name));
   if (!names.includes('mirror_migrations')) {
-    if (names.length > 0) throw occupiedError(target, `${names[0]}${suffix}`);
+    if (names.length > 0) {
+      const what = `The schema ${nameOf(target.schema)} has a relation ${names[0]}${suffix} that is not of a mirror.`;
+      throw new RefusedError(what, { fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA' });
+    }
     await query(VERSION_TABLE);
   }
   const [row] = await query(`SELECT coalesce(max(version), 0) AS version FROM "mirror_migrations"`);
   const version = Number(row?.version);
-  if (version > known.length) throw newerError(version, known.length);
+  if (version > known.length) {
+    const what = `its tables have version ${version}, this one knows ${known.length}`;
+    throw new RefusedError(`The mirror was made by a newer version of league-sync (${what}).`, {
+      fix: 'use that version, or rebuild the mirror with league-sync mirror rebuild',
+    });
+  }
   for (const [index, { name, sql }] of known.entries()) {
     if (index < version) continue;
     await query(sql);
@@ -128,17 +124,11 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
 const FIND_RELATIONS = `SELECT left(relname::text, length(relname::text) - length($2::text)) AS name FROM pg_class
   WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relname LIKE '%' || replace($2, '_', '\\_')`;
 
-function occupiedError({ schema }: MirrorTarget, name: string): RefusedError {
-  return new RefusedError(`The schema ${nameOf(schema)} has a relation ${name} that is not of a mirror.`, {
-    fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA',
-  });
-}
-
-function newerError(version: number, known: number): RefusedError {
-  return new RefusedError(
-    `The mirror was made by a newer version of league-sync (its tables have version ${version}, this one knows ${known}).`,
-    { fix: 'use that version, or rebuild the mirror with league-sync mirror rebuild' },
-  );
+/** Throws a DatabaseError if the package is incomplete. */
+function readMirrorMigrations() {
+  const files = globSync(join(findPackage().migrations, 'postgres', '*.sql')).sort();
+  if (files.length > 0) return files.map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(file, 'utf8') }));
+  throw new DatabaseError('The package lacks migrations/postgres.', { fix: 'reinstall league-sync' });
 }
 
 /** Sets the comments that are missing or differ. */

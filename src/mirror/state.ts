@@ -1,4 +1,5 @@
 import { RefusedError } from '../errors.ts';
+import type { MirrorSnapshot } from '../store/queries/mirror.ts';
 import type { Row } from './connect.ts';
 
 /** Finds the table of the state in a schema. */
@@ -26,29 +27,29 @@ export function readState(row: Row): MirrorState {
   };
 }
 
-/** What the database says: its id, its last change, and when the change was stored that the mirror ends with. */
-export type DatabaseState = {
-  readonly id: string;
-  readonly path: string;
-  readonly lastSeq: number;
-  readonly atCursor: string | undefined;
-};
-
+/** The mirror must be of the database with this id, which is at `path`. */
 export function assertSameDatabase(
-  state: Pick<MirrorState, 'database' | 'databasePath'>,
-  { id, path }: Pick<DatabaseState, 'id' | 'path'>,
+  { database, databasePath }: MirrorState,
+  { id, path }: { readonly id: string; readonly path: string },
 ): void {
-  if (state.database === id) return;
+  if (database === id) return;
   throw new RefusedError(
-    `The mirror belongs to another database (${state.database} at ${state.databasePath}), not to this one (${id} at ${path}).`,
+    `The mirror belongs to another database (${database} at ${databasePath}), not to this one (${id} at ${path}).`,
     {
       fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA, or, if that database will never be used again, drop the schema',
     },
   );
 }
 
-export function assertEarlier({ seq, at }: MirrorState, { path, lastSeq, atCursor }: DatabaseState): void {
-  if (seq === 0 || atCursor === at) return;
+type Snapshot = Pick<MirrorSnapshot, 'path' | 'databaseId' | 'lastSeq' | 'changedAt'>;
+
+/** The mirror must be an earlier state of this database, or the same. Throws a RefusedError. */
+export function assertEarlier(state: MirrorState, snapshot: Snapshot): void {
+  const { path } = snapshot;
+  const { seq, at } = state;
+  assertSameDatabase(state, { id: snapshot.databaseId(), path });
+  if (seq === 0 || snapshot.changedAt(seq) === at) return;
+  const lastSeq = snapshot.lastSeq();
   const what =
     seq > lastSeq
       ? `The mirror is ahead of ${path}: it has change ${seq}, and the file ends with ${lastSeq}`

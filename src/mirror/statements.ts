@@ -10,9 +10,10 @@ export function upsertStatement({ name, columns, key }: Table): string {
   const names = columns.map((column) => column.name);
   const others = names.filter((column) => !key.includes(column));
   const selected = columns.map(({ name: column, type }) => (type === 'json' ? `${column}::jsonb` : column));
+  const sent = columns.map((column) => (column.type === 'json' ? { ...column, type: 'text' as const } : column));
   return `INSERT INTO "${name}" AS stored (${names.join(', ')})
     SELECT DISTINCT ON (${key.join(', ')}) ${selected.join(', ')}
-    FROM ${recordset(columns.map((column) => ({ ...column, type: sentType(column) })))}
+    FROM ${recordset(sent)}
     ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${others.map((column) => `${column} = excluded.${column}`).join(', ')}
     WHERE (${others.map((column) => `stored.${column}`).join(', ')})
       IS DISTINCT FROM (${others.map((column) => `excluded.${column}`).join(', ')})`;
@@ -40,9 +41,7 @@ const FROM_JSON: Readonly<Record<Column['type'], (name: string) => string>> = {
  * Appends changes to the feed, and brings `leagues` to the state after them: every row of it follows from the last
  * change of its league, which has the whole league, and from when the first one added it.
  */
-export const FOLLOW = followStatement();
-
-function followStatement(): string {
+export function followStatement(): string {
   const changes = LEAGUE_CHANGES.columns.map(({ name }) => name).join(', ');
   const names = LEAGUES.columns.map(({ name }) => name);
   const values = LEAGUES.columns.map(({ name, type }) => (name === 'league_id' ? name : FROM_JSON[type](name)));
@@ -56,10 +55,6 @@ function followStatement(): string {
     )
     INSERT INTO "leagues" (${names.join(', ')}) SELECT ${values.join(', ')} FROM latest
     ON CONFLICT (league_id) DO UPDATE SET ${updated.map((name) => `${name} = excluded.${name}`).join(', ')}`;
-}
-
-function sentType({ type }: Column): Column['type'] {
-  return type === 'json' ? 'text' : type;
 }
 
 function recordset(columns: readonly Column[]): string {

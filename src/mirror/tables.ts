@@ -69,17 +69,19 @@ function isMirrored({ object, description }: Pick<DictionaryRow, 'object' | 'des
 const MAX_KEY_BYTES = 2_000;
 
 /** A condition in SQLite: whether PostgreSQL can index the key. */
+const fitsIndex = (key: string): string => `length(CAST(${key} AS BLOB)) <= ${MAX_KEY_BYTES}`;
 export const FITS_INDEX = fitsIndex('league_id');
 
-/** The rows of a table in SQLite that are mirrored, as a condition. */
-export function mirroredRows({ name, columns }: Pick<Table, 'name' | 'columns'>): string {
-  if (name === 'data_dictionary') return IS_MIRRORED;
-  const key = ['league_id', 'player_id'].find((id) => columns.some((column) => column.name === id));
-  return key === undefined || name === 'rejected_leagues' ? 'true' : fitsIndex(key);
+/** What is mirrored of the table in SQLite. */
+export function sourceOf({ name, columns }: Table) {
+  const names = columns.map((column) => column.name);
+  return { name, columns: names, where: conditionOf(name, names) };
 }
 
-function fitsIndex(key: string): string {
-  return `length(CAST(${key} AS BLOB)) <= ${MAX_KEY_BYTES}`;
+function conditionOf(name: string, columns: readonly string[]): string {
+  if (name === 'data_dictionary') return IS_MIRRORED;
+  const key = ['league_id', 'player_id'].find((id) => columns.includes(id));
+  return key === undefined || name === 'rejected_leagues' ? 'true' : fitsIndex(key);
 }
 
 /** Selects from `data_dictionary` in SQLite what the mirror has, internal columns aside. */

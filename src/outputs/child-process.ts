@@ -13,6 +13,7 @@ import {
   SettingsError,
 } from '../errors.ts';
 import { formatDuration } from '../time/duration.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /** How this program is started anew. */
 export type Program = {
@@ -63,7 +64,8 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   let last: ChildMessage = {};
   const read = (line: string): void => {
     silence?.refresh();
-    const message = parseMessage(line);
+    // The last line of a child that was killed may be cut, and another program may be where this one was.
+    const message: ChildMessage = Object(tryOrUndefined(() => JSON.parse(line)));
     if ('progress' in message) onProgress?.(message.progress);
     else if (Object.keys(message).length > 0) last = message;
   };
@@ -72,27 +74,19 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   child.stdin.end(JSON.stringify(input));
   createInterface({ input: child.stdout }).on('line', read);
   try {
-    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    const ended = Promise.all([text(child.stderr), once(child, 'close')]);
+    const [stderr, [code]] = await ended.catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw failedError(task, codeOf(error), error);
+    });
     signal.throwIfAborted();
     if (isSilent) throw failedError(task, `it did not respond for ${formatDuration(maxSilenceMs)}`);
     if (code === null) throw new KilledError('internal', false, `The process that ${task} was killed.`);
     if ('result' in last) return last.result;
     throw toError(last) ?? failedError(task, /^league-sync:? (.+)/m.exec(stderr)?.[1] ?? `exit code ${code}`);
-  } catch (error) {
-    const isKnown = error instanceof RunError || error instanceof SettingsError || signal.aborted;
-    throw isKnown ? error : failedError(task, codeOf(error), error);
   } finally {
     clearTimeout(silence);
     signal.removeEventListener('abort', kill);
-  }
-}
-
-/** The last line of a child that was killed may be cut, and another program may be where this one was. */
-function parseMessage(line: string): ChildMessage {
-  try {
-    return Object(JSON.parse(line));
-  } catch {
-    return {};
   }
 }
 

@@ -30,11 +30,8 @@ export function createCopyProcess({ program, environment, pid }: Program): CopyD
       if (signal.aborted || error instanceof KilledError) removeCopy(part ?? target);
       if (!(error instanceof RunError) || error instanceof RefusedError) throw error;
       if (!(error instanceof KilledError)) throw new DatabaseError(error.what, { cause: error, fix: error.fix });
-      throw new KilledError(
-        'database',
-        false,
-        `Copying ${path} to ${target} was interrupted: the copy process was killed.`,
-      );
+      const what = `Copying ${path} to ${target} was interrupted: the copy process was killed.`;
+      throw new KilledError('database', false, what);
     }
   };
 }

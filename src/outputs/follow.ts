@@ -49,12 +49,13 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
 
   const firstWaitMs = (): number => (row.failed_attempts > 0 ? 0 : (output.dueInMs?.(row.done_at) ?? 0));
   /** If the row cannot be written now, it is written after the next step. */
-  const put = (values: Partial<OutputRow>): Promise<void> => {
+  const put = async (values: Partial<OutputRow>): Promise<void> => {
     row = { ...row, ...values };
-    const note = (isDone: boolean) => () => {
-      isStored = isDone;
-    };
-    return store.write(() => store.outputs.update(name, row)).then(note(true), note(false));
+    const written = store.write(() => store.outputs.update(name, row));
+    isStored = await written.then(
+      () => true,
+      () => false,
+    );
   };
   const succeed = async (note: string | null): Promise<void> => {
     const now = clock.now();

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { CopyDatabase } from './copy-process.ts';
 import type { Output } from './follow.ts';
 
@@ -26,7 +27,8 @@ export function createCopyOutput({ path, target, changedAt, copy, clock }: CopyO
     everyMs: MAX_AGE_MS,
     recordEveryMs: 0,
     dueInMs: (doneAt) => {
-      const madeAt = mtimeOf(target);
+      // NaN if the copy is missing or cannot be seen.
+      const madeAt = tryOrUndefined(() => statSync(target).mtimeMs) ?? Number.NaN;
       const ageMs = clock.now() - madeAt;
       // In a database that was restored, `done_at` is from before the copy.
       const isCurrent = madeAt <= Date.parse(doneAt ?? '') && madeAt >= Date.parse(changedAt() ?? '1970-01-01');
@@ -44,13 +46,4 @@ export function createCopyOutput({ path, target, changedAt, copy, clock }: CopyO
       }
     },
   };
-}
-
-/** NaN if the copy is missing or cannot be seen. */
-function mtimeOf(target: string): number {
-  try {
-    return statSync(target).mtimeMs;
-  } catch {
-    return Number.NaN;
-  }
 }

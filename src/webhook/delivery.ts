@@ -1,6 +1,6 @@
 import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { RunError, SettingsError, StoppedError, toRunError } from '../errors.ts';
-import type { Listener } from '../events.ts';
+import type { Listener, WorkerEvent } from '../events.ts';
 import { createVoice } from '../failure-streak.ts';
 import { type SendRequest, sendRequest } from '../http/request.ts';
 import { createRetryAfter } from '../http/retry-after.ts';
@@ -9,10 +9,10 @@ import type { Store } from '../store/store.ts';
 import type { WebhookRow } from '../store/tables/webhook.ts';
 import { type Clock, createWakeableSleep } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
+import { type Attempt, sendMessage } from './message.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
-import { type Attempt, sendMessage } from './send.ts';
 
-export type DeliveryOptions = {
+type DeliveryOptions = {
   readonly store: Store;
   readonly source: WebhookSource;
   readonly clock: Clock;
@@ -32,27 +32,19 @@ export type Delivery = ReturnType<typeof createDelivery>;
 
 /** Sends messages to the receiver of the webhook, one at a time. Polls never wait for it or fail because of it. */
 function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }: WebhookRow) {
-  const { store, source, clock, random, log, emit, send = sendRequest } = options;
+  const { source, clock, random, log, emit, send = sendRequest } = options;
   const sleeper = createWakeableSleep(clock);
   const voice = createVoice(log, clock);
   /** Of the database, about which the worker's other parts say more. */
   const faults = createVoice(log, clock, 'debug');
   let retryAfter = createRetryAfter(clock, not_before === null ? 0 : Date.parse(not_before) - clock.now());
-  /** The message that `dueAt` is about. */
-  let messageId: string | null = null;
   /** When the next attempt is due, in ms on the monotonic clock. */
   let dueAt = 0;
   /** Whether `retryNow` was called since the attempt began. */
   let isRetryAsked = false;
-  /** Writes the result of an attempt that the database has not taken yet. Until then, nothing else is sent. */
-  let unrecorded: (() => void) | undefined;
 
   /** How long to wait before the next attempt, in ms. */
   const leftMs = (): number => Math.max(0, dueAt - clock.monotonic(), retryAfter.until() - clock.now());
-  const writeResult = async (): Promise<void> => {
-    if (unrecorded !== undefined) await store.write(unrecorded);
-    unrecorded = undefined;
-  };
   const readTarget = (): WebhookTarget | SettingsError => {
     try {
       return source();
@@ -62,15 +54,11 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     }
   };
   /** Undefined if another process has given the message up since the row was read. */
-  const attempt = async (
-    id: string,
-    target: WebhookTarget | SettingsError,
-    signal: AbortSignal,
-  ): Promise<Attempt | undefined> => {
-    if (target instanceof SettingsError)
-      return { outcome: 'failed', isSent: false, what: target.problems[0]?.message ?? target.message };
-    const body = store.read(() => store.webhook.body(id));
-    return body === undefined ? undefined : sendMessage({ id, body }, target, { clock, signal, send });
+  const attempt = async (id: string, target: WebhookTarget | SettingsError, signal: AbortSignal) => {
+    const body = outbox.body(id);
+    if (body === undefined) return undefined;
+    if (!(target instanceof SettingsError)) return sendMessage({ id, body }, target, { clock, signal, send });
+    return { outcome: 'failed', isSent: false, what: target.problems[0]?.message ?? target.message } as const;
   };
   const record = (row: WebhookRow, id: string, result: Attempt): void => {
     const { outcome, what, status, notBefore } = result;
@@ -81,9 +69,10 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     dueAt = outcome === 'failed' ? clock.monotonic() + waitMs : 0;
     if (outcome === 'failed' && notBefore !== undefined) retryAfter.extend(notBefore);
     const nextAt = now + leftMs();
-    unrecorded = outbox.result(id, result, { at: now, nextAt });
+    outbox.add(id, result, { at: now, nextAt });
     emit({ type: 'webhookAttempt', outcome });
-    const line = { host, message_id: id, message_type: row.message_type, ...boundsOf(row) };
+    const { message_type, message_from_seq: from_seq, message_to_seq: to_seq } = row;
+    const line = { host, message_id: id, message_type, ...(from_seq === null ? {} : { from_seq, to_seq }) };
     const title = `the webhook at ${host}`;
     if (outcome === 'accepted') {
       log.debug(line, `${title} accepted a message`);
@@ -101,7 +90,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
   };
   /** Resolves to how long to wait before the next step, in ms. */
   const step = async (signal: AbortSignal): Promise<number> => {
-    await writeResult();
+    await outbox.flush();
     const row = await outbox.prepare(signal);
     if (row.message_id === null) return TICK_MS;
     const target = readTarget();
@@ -113,32 +102,26 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     }
     if (row.stopped_at !== null) return TICK_MS;
     // A new message is tried at once, as is any once `webhook test` was accepted.
-    if (row.message_id !== messageId || row.output?.next_attempt_at == null) dueAt = 0;
-    messageId = row.message_id;
+    if (row.output?.next_attempt_at == null) dueAt = 0;
     if (leftMs() > 0) return leftMs();
     isRetryAsked = false;
-    const result = await attempt(messageId, target, signal);
-    if (result !== undefined) record(row, messageId, result);
+    const result = await attempt(row.message_id, target, signal);
+    if (result !== undefined) record(row, row.message_id, result);
     return 0;
   };
   const noteFault = (error: unknown): number => {
     if (!(error instanceof StoppedError)) faults.failed(toRunError(error), {}, 'the webhook has to wait');
     return TICK_MS;
   };
-  const stepWithoutFault = async (signal: AbortSignal): Promise<number> => {
-    try {
-      const waitMs = await step(signal);
+  const stepWithoutFault = (signal: AbortSignal): Promise<number> =>
+    step(signal).then((waitMs) => {
       faults.forget();
       return waitMs;
-    } catch (error) {
-      return noteFault(error);
-    }
-  };
-  const onEvent: Listener = ({ type }) => {
-    if (type === 'runEnded' || type === 'login') sleeper.wake();
-  };
+    }, noteFault);
   return {
-    onEvent,
+    onEvent: ({ type }: WorkerEvent): void => {
+      if (type === 'runEnded' || type === 'login') sleeper.wake();
+    },
     /** Ends the wait before the next attempt, also that after an attempt in progress, but not a Retry-After. */
     retryNow: (): void => {
       dueAt = 0;
@@ -152,7 +135,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
         if (waitMs > 0) await sleeper.sleep(Math.min(waitMs, TICK_MS), signal);
       }
       // The request that a stop aborts has no result, but the one before it may have one.
-      await writeResult().catch(noteFault);
+      await outbox.flush().catch(noteFault);
     },
   };
 }
@@ -168,20 +151,11 @@ export function retryWaitMs(failures: number, random: number): number {
   return (WAITS_MS[failures - 1] ?? LAST_WAIT_MS) * (1 + random / 10);
 }
 
-function boundsOf({ message_from_seq: from_seq, message_to_seq: to_seq }: WebhookRow) {
-  return from_seq === null ? {} : { from_seq, to_seq };
-}
-
 /**
- * Opens the delivery of a worker; undefined without a webhook. The first delivery of a database begins behind the last
- * change there is. Rejects with a DatabaseError, or with the StoppedError of `signal`.
+ * Opens the delivery of a worker. The first one of a database begins behind the last change there is. Rejects with a
+ * DatabaseError, or with the StoppedError of `signal`.
  */
-export async function openDelivery(
-  { source, ...options }: Omit<DeliveryOptions, 'source'> & { readonly source: WebhookSource | undefined },
-  signal: AbortSignal,
-): Promise<Delivery | undefined> {
-  if (source === undefined) return undefined;
+export async function openDelivery(options: DeliveryOptions, signal: AbortSignal): Promise<Delivery> {
   const outbox = createOutbox(options);
-  const row = await outbox.begin(source().url, signal);
-  return createDelivery({ ...options, source }, outbox, row);
+  return createDelivery(options, outbox, await outbox.begin(options.source().url, signal));
 }

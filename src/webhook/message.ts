@@ -1,6 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { describeProxy } from '../config/proxy.ts';
+import type { WebhookTarget } from '../config/webhook.ts';
+import { TransportError } from '../errors.ts';
+import { type SendRequest, sendRequest, splitAddress } from '../http/request.ts';
+import { isSuccess } from '../http/response.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
 import { type Change, changeJson } from '../store/queries/feed.ts';
 import type { Message } from '../store/tables/webhook.ts';
+import type { Clock } from '../time/clock.ts';
+import { formatDuration } from '../time/duration.ts';
 
 const MAX_CHANGES = 100;
 const MAX_BODY_BYTES = 65_536;
@@ -16,16 +24,13 @@ type MessageOrigin = { readonly source: string | null; readonly madeAt: string }
 export function makeChangesMessage({ source, madeAt }: MessageOrigin, changes: readonly Change[]): Message | undefined {
   const texts: string[] = [];
   let bytes = ENVELOPE_BYTES;
-  let first: Change | undefined;
-  let last: Change | undefined;
   for (const change of changes) {
     const text = changeJson(change);
     bytes += Buffer.byteLength(text) + 1;
-    if (first !== undefined && bytes > MAX_BODY_BYTES) break;
+    if (texts.length > 0 && bytes > MAX_BODY_BYTES) break;
     texts.push(text);
-    first ??= change;
-    last = change;
   }
+  const [first, last] = [changes[0], changes[texts.length - 1]];
   if (first === undefined || last === undefined) return undefined;
   const [from, to] = [first.seq, last.seq];
   // The changes are JSON text already. Parsing them could lose digits.
@@ -46,4 +51,64 @@ export function makeMessage(
 /** Random, and without a dot, which separates the parts that are signed. */
 function newMessageId(): string {
   return `msg_${randomBytes(18).toString('base64url')}`;
+}
+
+/** What came of an attempt to send a message. `gone`: the receiver wants no more messages (410). */
+export type Attempt = {
+  readonly outcome: 'accepted' | 'failed' | 'gone';
+  /** The status of the answer, if there was one. */
+  readonly status?: number;
+  /** Such as `status 500`. Contains neither the URL nor the body of the response, both of which may hold secrets. */
+  readonly what: string;
+  /** Whether the receiver may have seen the message. */
+  readonly isSent: boolean;
+  /** The end (ms) of the wait that `Retry-After` asks for. */
+  readonly notBefore?: number | undefined;
+};
+
+const TIMEOUT_MS = 15_000;
+const MAX_RESPONSE_BYTES = 64_000;
+/** Error codes of connections that never came about. */
+const UNSENT = /^(?!ECONNRESET|EPIPE)E|^UND_ERR_(CONNECT|PRX)|^(CERT|DEPTH|SELF|UNABLE)/;
+
+type SendOptions = { readonly clock: Clock; readonly signal: AbortSignal; readonly send?: SendRequest };
+
+/** Sends a message as Standard Webhooks 1.0.0 describes. Rejects with the signal's reason only. */
+export async function sendMessage(
+  { id, body }: Pick<Message, 'id' | 'body'>,
+  { url, keys, proxy }: WebhookTarget,
+  { clock, signal, send = sendRequest }: SendOptions,
+): Promise<Attempt> {
+  const { address, headers: authorization } = splitAddress(url);
+  const signature = signMessage(id, body, Math.floor(clock.now() / 1_000), keys);
+  const headers = { 'content-type': 'application/json', ...authorization, ...signature };
+  const limits = {
+    timeoutMs: TIMEOUT_MS,
+    maxBodyBytes: MAX_RESPONSE_BYTES,
+    isBodyOptional: true,
+  };
+  const request = { method: 'POST', url: address.href, name: 'the webhook', headers, body, proxy } as const;
+  try {
+    const response = await send({ ...request, ...limits }, signal);
+    const { status } = response;
+    const outcome = isSuccess(status) ? 'accepted' : status === 410 ? 'gone' : 'failed';
+    const notBefore = readRetryAfter(response, clock.now());
+    return { outcome, status, isSent: true, what: `status ${status}${describeProxy(proxy)}`, notBefore };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (!(error instanceof TransportError)) throw error;
+    const what = error.code || `no answer within ${formatDuration(TIMEOUT_MS)}`;
+    return { outcome: 'failed', isSent: !UNSENT.test(error.code), what: `${what}${describeProxy(proxy)}` };
+  }
+}
+
+/** The headers of Standard Webhooks 1.0.0. `timestamp` is that of the attempt, in seconds. One signature for each key. */
+function signMessage(id: string, body: string, timestamp: number, keys: readonly Uint8Array[]) {
+  const sign = (key: Uint8Array): string =>
+    `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': keys.map(sign).join(' '),
+  };
 }

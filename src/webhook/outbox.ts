@@ -3,17 +3,8 @@ import type { Store } from '../store/store.ts';
 import { NOTHING_DONE } from '../store/tables/outputs.ts';
 import type { Message, WebhookRow } from '../store/tables/webhook.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
-import { LIMITS, makeChangesMessage, makeMessage } from './message.ts';
-import type { Attempt } from './send.ts';
-import {
-  announcedBy,
-  describeChange,
-  findUnannounced,
-  hasEndedUnannounced,
-  isOutdated,
-  passOver,
-  toStates,
-} from './states.ts';
+import { type Attempt, LIMITS, makeChangesMessage, makeMessage } from './message.ts';
+import { announcedBy, describeChange, findUnannounced, forgetEnded, isOutdated, passOver, toStates } from './states.ts';
 
 type Options = { readonly store: Store; readonly clock: Clock; readonly isStale: () => boolean };
 
@@ -23,17 +14,59 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export function createOutbox({ store, clock, isStale }: Options) {
   const { webhook: rows, outputs } = store;
   const source = store.read(store.identity.id);
-  const readStates = () => toStates(rows.states(), isStale());
+  /** Writes the result of an attempt that the database has not taken yet. */
+  let unrecorded: (() => void) | undefined;
 
-  /** The message to send if none is in flight: a state that was not told yet, before changes. */
+  const readStates = () => toStates(rows.states(), isStale());
+  const requireRow = (): WebhookRow => {
+    const row = rows.find();
+    if (row === undefined) throw new Error('the row of the table webhook was deleted');
+    return row;
+  };
+  const needsMessage = (row: WebhookRow): boolean => {
+    const states = readStates();
+    if (row.message_id !== null) return isOutdated(row, states);
+    return findUnannounced(states, row) !== undefined || store.feed.lastSeq() > row.accepted_seq;
+  };
+  /** The next message: a state that was not told yet, before changes. */
   const makeNext = (row: WebhookRow): Message | undefined => {
     const origin = { source, madeAt: formatTimestamp(clock.now()) };
     const stored = rows.states();
-    const states = toStates(stored, isStale());
-    const change = findUnannounced(states, row);
+    const change = findUnannounced(toStates(stored, isStale()), row);
     if (change === undefined) return makeChangesMessage(origin, store.feed.changesAfter(row.accepted_seq, LIMITS));
     const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));
-    return change === 'removals.held' ? { ...message, heldSince: states.held_since ?? undefined } : message;
+    return change === 'removals.held' ? { ...message, heldSince: stored.held_since ?? undefined } : message;
+  };
+  /** The path and the query of the URL may be secrets, so only its host is stored, and a hash to compare it by. */
+  const hashOf = ({ href }: URL): string => hash('sha256', `${source}\n${href}`, 'base64url');
+  const setAddress = (url: URL, row: WebhookRow): boolean => {
+    const url_hash = hashOf(url);
+    if (url_hash === row.url_hash) return false;
+    rows.update({ url_hash, moved_at: formatTimestamp(clock.now()), not_before: null, stopped_at: null });
+    outputs.update('webhook', { ...NOTHING_DONE, label: url.host, seq: row.accepted_seq });
+    return true;
+  };
+  /** Records what came of an attempt; only its `Retry-After` if the message was given up meanwhile. */
+  const record = (id: string, { outcome, what, notBefore, isSent }: Attempt, at: number, nextAt: number): void => {
+    const row = requireRow();
+    const not_before = notBefore === undefined ? row.not_before : formatTimestamp(notBefore);
+    if (row.message_id !== id) {
+      if (outcome === 'failed') rows.update({ not_before });
+      return;
+    }
+    const accepted_seq = row.message_to_seq ?? row.accepted_seq;
+    const told = isSent ? announcedBy(row) : {};
+    const now = formatTimestamp(at);
+    if (outcome === 'accepted') {
+      rows.dropMessage();
+      rows.update({ accepted_seq, not_before: null, ...told });
+      outputs.succeed('webhook', { seq: accepted_seq, done_at: now });
+      return;
+    }
+    const isGone = outcome === 'gone';
+    rows.update(isGone ? { stopped_at: now, ...told } : { not_before, ...told });
+    const next_attempt_at = isGone ? null : formatTimestamp(nextAt);
+    outputs.fail('webhook', now, { last_error: what, next_attempt_at, refused: isGone });
   };
 
   return {
@@ -45,26 +78,20 @@ export function createOutbox({ store, clock, isStale }: Options) {
           rows.insert({ accepted_seq: store.feed.lastSeq(), moved_at, ...passOver(readStates()) });
         }
         setAddress(url, requireRow());
-        const { host } = url;
-        outputs.open('webhook', host, requireRow().accepted_seq);
+        outputs.open('webhook', url.host, requireRow().accepted_seq);
         return requireRow();
       }, signal),
 
     /** Makes the next message if none is in flight, and drops one that tells a state that has changed back. */
     prepare: async (signal: AbortSignal): Promise<WebhookRow> => {
       const row = store.read(requireRow);
-      const states = store.read(readStates);
-      if (hasEndedUnannounced(states, row)) {
-        const { announced_stale, announced_refused } = passOver(states, row);
-        await store.write(() => rows.update({ announced_stale, announced_refused }), signal);
-      }
-      const isIdle = row.message_id === null || isOutdated(row, states);
-      const hasNext = findUnannounced(states, row) !== undefined || store.read(store.feed.lastSeq) > row.accepted_seq;
-      if (!isIdle || (row.message_id === null && !hasNext)) return row;
+      const ended = forgetEnded(store.read(readStates), row);
+      if (Object.keys(ended).length > 0) await store.write(() => rows.update(ended), signal);
+      if (!store.read(() => needsMessage(row))) return row;
       return store.write(() => {
         // Read again: another process may have written in the meantime.
         const current = requireRow();
-        if (current.message_id !== null && !isOutdated(current, readStates())) return current;
+        if (!needsMessage(current)) return current;
         const next = makeNext(current);
         if (next === undefined) rows.dropMessage();
         else rows.setMessage(next);
@@ -76,48 +103,17 @@ export function createOutbox({ store, clock, isStale }: Options) {
     setAddress: async (url: URL, row: WebhookRow): Promise<boolean> =>
       hashOf(url) !== row.url_hash && store.write(() => setAddress(url, requireRow())),
 
-    /** A function that records what came of an attempt; only its `Retry-After` if the message was given up meanwhile. */
-    result:
-      (id: string, { outcome, what, notBefore, isSent }: Attempt, { at, nextAt }: { at: number; nextAt: number }) =>
-      () => {
-        const row = requireRow();
-        const not_before = notBefore === undefined ? row.not_before : formatTimestamp(notBefore);
-        if (row.message_id !== id) {
-          if (outcome === 'failed') rows.update({ not_before });
-          return;
-        }
-        const accepted_seq = row.message_to_seq ?? row.accepted_seq;
-        const told = isSent ? announcedBy(row) : {};
-        const now = formatTimestamp(at);
-        if (outcome === 'accepted') {
-          rows.dropMessage();
-          rows.update({ accepted_seq, not_before: null, ...told });
-          outputs.succeed('webhook', { seq: accepted_seq, done_at: now });
-          return;
-        }
-        const isGone = outcome === 'gone';
-        rows.update(isGone ? { stopped_at: now, ...told } : { not_before, ...told });
-        const next_attempt_at = isGone ? null : formatTimestamp(nextAt);
-        outputs.fail('webhook', now, { last_error: what, next_attempt_at, refused: isGone });
-      },
+    /** Undefined if another process has given the message up. */
+    body: (id: string): string | undefined => store.read(() => rows.body(id)),
+
+    /** Takes the result of an attempt, which `flush` stores. `at`, `nextAt`: when it ended, and the next is due (ms). */
+    add: (id: string, attempt: Attempt, { at, nextAt }: { readonly at: number; readonly nextAt: number }): void => {
+      unrecorded = () => record(id, attempt, at, nextAt);
+    },
+    /** Stores the result of the last attempt. Nothing else may be sent before that. */
+    flush: async (): Promise<void> => {
+      if (unrecorded !== undefined) await store.write(unrecorded);
+      unrecorded = undefined;
+    },
   };
-
-  function requireRow(): WebhookRow {
-    const row = rows.find();
-    if (row === undefined) throw new Error('the row of the table webhook was deleted');
-    return row;
-  }
-
-  /** The path and the query of the URL may be secrets, so only its host is stored, and a hash to compare it by. */
-  function hashOf({ href }: URL): string {
-    return hash('sha256', `${source}\n${href}`, 'base64url');
-  }
-
-  function setAddress(url: URL, row: WebhookRow): boolean {
-    const url_hash = hashOf(url);
-    if (url_hash === row.url_hash) return false;
-    rows.update({ url_hash, moved_at: formatTimestamp(clock.now()), not_before: null, stopped_at: null });
-    outputs.update('webhook', { ...NOTHING_DONE, label: url.host, seq: row.accepted_seq });
-    return true;
-  }
 }

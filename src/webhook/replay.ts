@@ -21,10 +21,10 @@ export type Moved = {
  * flight is given up. May run beside a worker. Throws or rejects with a DatabaseError.
  */
 export function moveDeliveries(path: string, to: number | 'end', options: BesideWorker): Promise<Moved> {
-  return writeRow(path, options, (client, rows) => {
-    const { clock } = options;
+  return writeBesideWorker(path, options, (client) => {
+    const rows = createWebhookRows(client);
     const row = rows.find();
-    const at = formatTimestamp(clock.now());
+    const at = formatTimestamp(options.clock.now());
     const last = lastSeq(client);
     const isStale = prepareStatus(client)
       .attention()
@@ -39,20 +39,10 @@ export function moveDeliveries(path: string, to: number | 'end', options: Beside
 
 /** Makes the next attempt of a message that failed due. Resolves to whether there is one; rejects like the above. */
 export function retryDelivery(path: string, options: BesideWorker): Promise<boolean> {
-  return writeRow(path, options, (client, rows) => {
-    const { output, stopped_at = null } = rows.find() ?? {};
+  return writeBesideWorker(path, options, (client) => {
+    const { output, stopped_at } = createWebhookRows(client).find() ?? {};
     const isWaiting = output?.next_attempt_at != null && stopped_at === null;
     if (isWaiting) createOutputRows(client).update('webhook', { next_attempt_at: null });
     return isWaiting;
   });
-}
-
-type Rows = ReturnType<typeof createWebhookRows>;
-
-function writeRow<T>(
-  path: string,
-  beside: BesideWorker,
-  write: (client: Parameters<typeof createWebhookRows>[0], rows: Rows) => T,
-): Promise<T> {
-  return writeBesideWorker(path, beside, (client) => write(client, createWebhookRows(client)));
 }

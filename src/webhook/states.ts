@@ -15,13 +15,10 @@ export type States = Pick<StoredStates, 'held_since'> & {
   readonly isRefused: boolean | undefined;
 };
 
+const IS_REFUSED = { ok: false, refused: true, failed: undefined };
+
 export function toStates({ held_since, last_login }: StoredStates, isStale: boolean): States {
-  const isRefused = { ok: false, refused: true, failed: undefined };
-  return {
-    held_since,
-    isStale,
-    isRefused: last_login === null ? undefined : isRefused[last_login],
-  };
+  return { held_since, isStale, isRefused: last_login === null ? undefined : IS_REFUSED[last_login] };
 }
 
 /** What holds is not told, nor is its end, unless it was told before. */
@@ -34,12 +31,12 @@ export function passOver({ isStale, isRefused = false, held_since }: States, tol
   };
 }
 
-/** Whether a state that was not told has ended, so that it is told if it comes again. */
-export function hasEndedUnannounced(
-  { isStale, isRefused }: States,
-  { announced_stale, announced_refused }: Announced,
-): boolean {
-  return (announced_stale === null && !isStale) || (announced_refused === null && isRefused === false);
+/** What is announced of the states that were passed over and have ended, so that they are told if they come again. */
+export function forgetEnded({ isStale, isRefused }: States, told: Announced): Partial<Announced> {
+  return {
+    ...(told.announced_stale === null && !isStale && { announced_stale: false }),
+    ...(told.announced_refused === null && isRefused === false && { announced_refused: false }),
+  };
 }
 
 /** The first state to tell; undefined if there is none. An end is told only of what was told. */
@@ -51,24 +48,6 @@ export function findUnannounced({ isStale, isRefused, held_since }: States, told
 }
 
 type InFlight = Pick<WebhookRow, 'message_type' | 'message_held_since'>;
-
-/** Whether the message in flight tells a state that has changed back. */
-export function isOutdated({ message_type, message_held_since }: InFlight, states: States): boolean {
-  switch (message_type as StateChange | 'leagues.changed' | null) {
-    case 'data.stale':
-      return !states.isStale;
-    case 'data.fresh':
-      return states.isStale;
-    case 'removals.held':
-      return (states.held_since ?? '') < (message_held_since ?? '');
-    case 'credentials.refused':
-      return states.isRefused === false;
-    case 'credentials.accepted':
-      return states.isRefused === true;
-    default:
-      return false;
-  }
-}
 
 /** What the receiver has been told once the message in flight was sent, accepted or not. */
 export function announcedBy({ message_type, message_held_since }: InFlight): Partial<Announced> {
@@ -86,6 +65,14 @@ export function announcedBy({ message_type, message_held_since }: InFlight): Par
   }
 }
 
+/** Whether the message in flight tells a state that has changed back. */
+export function isOutdated(message: InFlight, { isStale, isRefused, held_since }: States): boolean {
+  const { announced_stale, announced_refused, announced_held_since } = announcedBy(message);
+  if (announced_stale !== undefined) return announced_stale !== isStale;
+  if (announced_refused !== undefined) return isRefused === !announced_refused;
+  return (held_since ?? '') < (announced_held_since ?? '');
+}
+
 type News = Pick<Attention, 'since' | 'summary' | 'what_to_do'>;
 
 const ATTENTION: Readonly<Partial<Record<StateChange, Attention['what']>>> = {
@@ -99,15 +86,13 @@ const NOTHING_TO_DO = 'Nothing needs to be done.';
 export function describeChange(change: StateChange, attention: readonly Attention[], stored: StoredStates): News {
   const row = attention.find(({ what }) => what === ATTENTION[change]);
   if (row !== undefined) return { since: row.since, summary: row.summary, what_to_do: row.what_to_do };
-  if (change === 'data.stale') {
-    const summary = 'No poll of the leagues has succeeded in time, by the time that has passed.';
-    return { since: null, summary, what_to_do: 'See league-sync status, and check the clock of this machine.' };
-  }
   if (change === 'data.fresh')
     return { since: stored.last_success_at, summary: 'The leagues are up to date again.', what_to_do: NOTHING_TO_DO };
   if (change === 'credentials.accepted') {
     const summary = 'The service accepts the credentials again.';
     return { since: stored.last_login_at, summary, what_to_do: NOTHING_TO_DO };
   }
-  return { since: null, summary: `The state is ${change}.`, what_to_do: 'Run league-sync status.' };
+  // That the data is stale, and by the machine's clock, which was set back, it is not.
+  const summary = 'No poll of the leagues has succeeded in time, by the time that has passed.';
+  return { since: null, summary, what_to_do: 'See league-sync status, and check the clock of this machine.' };
 }

@@ -90,13 +90,10 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const walWatch = createWalWatch(store, log);
   const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, monitor.onEvent, walWatch];
   events.subscribe(workerLog, ...watchers);
-  const delivery = await openDelivery(
-    {
-      ...{ ...system, store, log, source: config.webhook },
-      ...{ isStale: monitor.isStale, emit: events.emit },
-    },
-    signal,
-  );
+  const { webhook: source } = config;
+  const { isStale } = monitor;
+  const delivery =
+    source && (await openDelivery({ ...system, store, log, source, isStale, emit: events.emit }, signal));
   events.subscribe(delivery?.onEvent);
   const mirror = await openMirror(config, resources, options);
   events.subscribe(mirror?.onEvent);

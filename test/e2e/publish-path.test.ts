@@ -29,7 +29,6 @@ describe('what is not a copy of the database and in the way', () => {
   const inTheWay: Readonly<Record<string, (file: string, database: string) => void>> = {
     'a database of another application': makeOther,
     'a text file': (file) => writeFileSync(file, 'Dear diary'),
-    'an empty file': (file) => writeFileSync(file, ''),
     'a folder': (file) => mkdirSync(file),
     'a database with a view without end': (file) =>
       execute(
@@ -38,10 +37,6 @@ describe('what is not a copy of the database and in the way', () => {
         CREATE VIEW schema_migrations AS WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n)
           SELECT version, 'x' AS applied_at FROM n`,
       ),
-    'a link to a copy': (file, database) => {
-      copyFileSync(database, `${file}.real`);
-      symlinkSync(`${file}.real`, file);
-    },
     'a copy that another program is writing': (file, database) => {
       copyFileSync(database, file);
       const db = openConnection(file);

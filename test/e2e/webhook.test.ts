@@ -19,7 +19,7 @@ async function setUpSent(): Promise<{ bench: SimulatedBench; receiver: Receiver;
   return { bench, receiver, settings };
 }
 
-const SLOW = { interval: 20, timeout: 10_000 };
+const SLOW = { interval: 20, timeout: 30_000 };
 
 describe('a worker with a webhook', () => {
   it('sends the first list, and says in status what was accepted', async () => {

@@ -1,5 +1,3 @@
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
@@ -8,12 +6,23 @@ import { moveDeliveries } from '../../src/webhook/replay.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
+import type { Reply } from '../support/service.ts';
 import { openTestStore } from '../support/store.ts';
-import { holdReply, startReceiver } from '../support/webhook-receiver.ts';
+import { startReceiver } from '../support/webhook-receiver.ts';
 
 const ACCEPTED = { status: 204 };
 /** Longer than the worker takes to look at the database again. */
 const QUIET_MS = 1_300;
+
+type Head = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+
+/** A response that is held back until it is released. */
+function holdReply() {
+  const { promise, resolve } = Promise.withResolvers<Head>();
+  const reply: Reply = (response) =>
+    void promise.then(({ status, headers = {} }) => response.writeHead(status, headers).end());
+  return { reply, release: resolve };
+}
 
 /** A worker whose first `leagues.changed`, of two changes, waits for its answer. */
 async function setUpHeld() {
@@ -45,28 +54,6 @@ describe('while a message waits for its answer', () => {
     expect(again?.id).not.toBe(inFlight?.id);
     await eventually('all is accepted', () => bench.rows('SELECT 1 FROM webhook WHERE accepted_seq = 3').length === 1);
     expect(receiver.seen).toHaveLength(2);
-  });
-
-  it('two replays at once both succeed, and each change comes once more', async () => {
-    const { held, receiver, bench } = await setUpHeld();
-    const replay = () => bench.runProcess(['webhook', 'replay', '--since', '0']);
-    const codes = (await Promise.all([replay(), replay()])).map(({ code }) => code);
-    expect(codes).toEqual([0, 0]);
-    held.release({ status: 500 });
-    await receiver.waitFor(2);
-    await rest(QUIET_MS);
-    expect(receiver.seen.slice(1).map(({ data }) => [data.from_seq, data.to_seq])).toEqual([[1, 2]]);
-  });
-
-  it('a skip gives it up, and what comes then is sent', async () => {
-    const { held, receiver, bench, worker } = await setUpHeld();
-    expect((await bench.run(['webhook', 'skip'])).code).toBe(0);
-    held.release({ status: 500 });
-    await rest(QUIET_MS);
-    expect(receiver.seen).toHaveLength(1);
-    await poll(worker, bench, 3);
-    const [, next] = await receiver.waitFor(2);
-    expect(next).toMatchObject({ type: 'leagues.changed', data: { from_seq: 3, to_seq: 3 } });
   });
 
   it('a replay does not undo the Retry-After of the answer, through a restart', async () => {
@@ -125,31 +112,4 @@ it('a SIGHUP during an attempt that then fails has the message tried again at on
   // The wait after a failed attempt would last 5 s.
   await eventually('the message comes again', () => receiver.seen.length === 2, 3_000);
   expect(receiver.seen[1]?.id).toBe(inFlight?.id);
-});
-
-it('an older copy of the database that is restored goes on from its own cursor', async () => {
-  const receiver = await startReceiver();
-  const bench = await setUp({ leagues: makeLeagues(2) });
-  const worker = bench.startWorker(receiver.env);
-  await worker.waitForPoll('changed');
-  await receiver.waitFor(1);
-  await eventually('it is accepted', () => bench.rows('SELECT 1 FROM webhook WHERE accepted_seq = 2')[0]);
-  const copy = join(bench.folder, 'copy.db');
-  expect((await bench.run(['backup', copy])).code).toBe(0);
-  await poll(worker, bench, 4);
-  await receiver.waitFor(2);
-  await worker.stop();
-  copyFileSync(copy, bench.database);
-  bench.simulator.setLeagues(makeLeagues(5));
-  const next = bench.startWorker(receiver.env);
-  await next.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
-  next.send('SIGHUP');
-  await receiver.waitFor(3);
-  const ofChanges = receiver.seen.filter(({ type }) => type === 'leagues.changed');
-  expect(ofChanges.map(({ data }) => [data.from_seq, data.to_seq])).toEqual([
-    [1, 2],
-    [3, 4],
-    [3, 5],
-  ]);
-  expect(new Set(receiver.seen.map(({ data }) => data.source)).size).toBe(1);
 });

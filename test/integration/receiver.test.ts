@@ -32,10 +32,8 @@ describe('a received webhook', () => {
     ['without a signature', { headers: { 'webhook-signature': undefined } }, 401, /no signature made with the secret/],
     ['signed with another secret', { secrets: [secretOf(24)] }, 401, /no signature made with the secret/],
     ['with another id than signed', { headers: { 'webhook-id': 'msg_2' } }, 401, /no signature made with the secret/],
-    ['sent later than signed', { headers: { 'webhook-timestamp': `${NOW / 1_000 + 1}` } }, 401, /no signature made/],
     ['too old', { sentAt: NOW - FIVE_MINUTES_MS - 1_000 }, 401, 'webhook-timestamp is more than 5 minutes off'],
     ['from the future', { sentAt: NOW + FIVE_MINUTES_MS + 1_000 }, 401, 'webhook-timestamp is more than 5 minutes off'],
-    ['that is not JSON', { body: 'type=leagues.changed' }, 400, 'the body is not a JSON object'],
     ['that is a list', { body: '[]' }, 400, 'the body is not a JSON object'],
   ])('%s is refused with the reason, and shown', async (_, options, status, reason) => {
     await using simulator = await startSimulator({ now: () => NOW });
@@ -56,14 +54,5 @@ describe('a received webhook', () => {
     const text = Buffer.from(makeMessage({ name: '?' }));
     const body = Buffer.from(text.map((byte) => (byte === 0x3f ? 0xff : byte)));
     expect((await sendWebhook(simulator, { body })).status).toBe(204);
-  });
-});
-
-describe('the receiver', () => {
-  it('logs what is sent to it, and not who reads', async () => {
-    await using simulator = await startSimulator();
-    await sendWebhook(simulator);
-    await readWebhooks(simulator);
-    expect(simulator.requests).toMatchObject([{ method: 'POST', path: '/_webhooks', status: 204 }]);
   });
 });

@@ -2,10 +2,10 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fillDisk } from '../rigs/disk/small-disk.ts';
 import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
-import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import type { RunningProgram } from '../support/program.ts';
 import { expectMirrored } from './compare.ts';
 import { createPostgres, type Postgres, skipWithoutPostgres } from './postgres.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from './server.ts';
 import { change, expectToFollow, lastSeq, mirroredSeq, setUpMirrored } from './worker.ts';
 
 skipWithoutPostgres();

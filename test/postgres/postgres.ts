@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeEach, expect, inject, onTestFinished } from 'vitest';
 import type { Row } from '../support/database.ts';
-import { missingPostgres, PASSWORD, SUPERUSER } from '../support/postgres-server.ts';
+import { missingPostgres, PASSWORD, SUPERUSER } from './server.ts';
 
 /** A database of its own. */
 export type Postgres = {

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { missingPostgres, startPostgres } from '../support/postgres-server.ts';
+import { missingPostgres, startPostgres } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runCheck, told } from '../support/check-command.ts';
 import { scrape } from '../support/scrape.ts';
 import { createPostgres, MIRROR_PASSWORD, skipWithoutPostgres } from './postgres.ts';
-import { change, expectToFollow, setUpMirrored } from './worker.ts';
+import { change, setUpMirrored } from './worker.ts';
 
 skipWithoutPostgres();
 
@@ -63,28 +63,6 @@ describe('status and check', () => {
 });
 
 describe('a worker with a mirror', () => {
-  it('shows it on the page, in /status.json and in the metrics', async () => {
-    const postgres = await createPostgres();
-    const bench = await setUpMirrored(postgres);
-    const worker = bench.startWorker(LISTEN);
-    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
-    await worker.waitForPoll('changed');
-    await expectToFollow(bench, postgres);
-    const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
-    expect(mirror).toMatchObject({
-      seq: 124,
-      lag_changes: 0,
-      failed_attempts: 0,
-      last_error: null,
-      next_attempt_at: null,
-    });
-    expect(await (await fetch(`${url}/`)).text()).toContain('<dt>Mirror</dt><dd>0 changes pending');
-    const found = await scrape(`${url}`);
-    expect(found.value(LAG)).toBe(0);
-    expect(Math.abs(Number(found.value(SUCCESS)) - Date.now() / 1_000)).toBeLessThan(60);
-    await worker.stop();
-  });
-
   it('shows that it fails, and is ready nevertheless', async () => {
     const postgres = await createPostgres();
     const bench = await setUpMirrored(postgres);

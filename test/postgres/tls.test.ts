@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, makeAuthority, noCertificates } from '../support/certificate.ts';
 import { runCheck, told } from '../support/check-command.ts';
-import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { connectAs, createPostgres } from './postgres.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from './server.ts';
 import { setUpMirrored } from './worker.ts';
 
 beforeEach(({ skip }) => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { couple, openPort, type Port } from './port.ts';
 /** The certificate of a TLS server and its private key; both as PEM. */
 export type Certificate = { readonly cert: string; readonly key: string };
 
-export type CertificateOptions = {
+type CertificateOptions = {
   /** As OpenSSL writes them, such as `DNS:localhost,IP:127.0.0.1`. */
   readonly names: string;
   /** The first and the last day of validity, relative to today; negative ones are in the past. */
@@ -18,14 +18,8 @@ export type CertificateOptions = {
 };
 
 /** A certificate authority that is trusted only if configured. */
-export type Authority = {
-  /** Its own certificate, as NODE_EXTRA_CA_CERTS takes it. */
-  readonly file: string;
-  readonly issue: (options: CertificateOptions) => Certificate;
-};
+export type Authority = ReturnType<typeof makeAuthority>;
 
-/** Debian's openssl package. */
-const OPENSSL = 'openssl';
 /** The fastest kind of key. */
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const DAY_MS = 86_400_000;
@@ -46,24 +40,20 @@ commonName = supplied
 
 /** Why certificates cannot be made here; undefined if they can. */
 export function noCertificates(): string | undefined {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return undefined;
-  } catch {
-    return 'openssl is not here';
-  }
+  return spawnSync('openssl', ['version']).status === 0 ? undefined : 'openssl is not here';
 }
 
 /** Creates an authority in a temporary folder. */
-export function makeAuthority(): Authority {
+export function makeAuthority() {
   const { path: folder } = makeFolder();
   writeFileSync(join(folder, 'ca.cnf'), CONFIG);
   writeFileSync(join(folder, 'issued.txt'), '');
   openssl(folder, ['req', '-x509', ...NEW_KEY, '-subj', '/CN=Authority', '-keyout', 'ca.key', '-out', 'ca.pem']);
   let issued = 0;
   return {
+    /** Its own certificate, as NODE_EXTRA_CA_CERTS takes it. */
     file: join(folder, 'ca.pem'),
-    issue: (options) => {
+    issue: (options: CertificateOptions): Certificate => {
       issued += 1;
       return issue(folder, String(issued), options);
     },
@@ -81,7 +71,7 @@ function issue(folder: string, name: string, { names, from = -1, until = 1 }: Ce
 }
 
 function openssl(cwd: string, args: readonly string[]): void {
-  execFileSync(OPENSSL, args, { cwd, stdio: 'pipe' });
+  execFileSync('openssl', args, { cwd, stdio: 'pipe' });
 }
 
 function readPair(folder: string, cert: string, key: string): Certificate {

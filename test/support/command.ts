@@ -10,7 +10,7 @@ import { openLog } from '../../src/log.ts';
 import { createWarn, main } from '../../src/main.ts';
 import { escapeControls } from '../../src/terminal/style.ts';
 import { watchProgram } from './leak.ts';
-import { requireLogNames } from './log-names.ts';
+import { requireLogNames } from './log-lines.ts';
 import {
   createProgramLog,
   DEADLINE_MS,

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { DEADLINE_MS } from './program.ts';
 
 /** The size of a database whose copy a test interrupts. */
@@ -23,18 +24,10 @@ export function pad(database: string): void {
 }
 
 /** A copy process that is suspended after writing part of its copy. */
-export type FrozenCopy = {
-  /** Its command line, NUL-separated as in /proc. */
-  readonly argv: string;
-  readonly environment: string;
-  readonly goOn: () => void;
-  readonly kill: () => void;
-  /** Whether the process has ended or is a zombie. */
-  readonly hasEnded: () => boolean;
-};
+export type FrozenCopy = Awaited<ReturnType<typeof freezeCopy>>;
 
 /** Suspends the copy process of `parent` while a partial copy is in the folder. */
-export async function freezeCopy(parent: number, folder: string): Promise<FrozenCopy> {
+export async function freezeCopy(parent: number, folder: string) {
   const giveUpAt = performance.now() + DEADLINE_MS;
   let copier = 0;
   onTestFinished(() => {
@@ -50,10 +43,12 @@ export async function freezeCopy(parent: number, folder: string): Promise<Frozen
     if (copier > 0 && copierOf(parent) === copier) process.kill(copier, 'SIGSTOP');
   }
   return {
+    /** Its command line, NUL-separated as in /proc. */
     argv: readFileSync(`/proc/${copier}/cmdline`, 'latin1'),
     environment: readFileSync(`/proc/${copier}/environ`, 'latin1'),
     goOn: () => process.kill(copier, 'SIGCONT'),
     kill: () => process.kill(copier, 'SIGKILL'),
+    /** Whether the process has ended or is a zombie. */
     hasEnded: () => readOrNothing(`/proc/${copier}/cmdline`) === '',
   };
 }
@@ -61,11 +56,7 @@ export async function freezeCopy(parent: number, folder: string): Promise<Frozen
 const rest = (): Promise<void> => new Promise((wake) => setTimeout(wake, 3));
 
 export function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has already ended.
-  }
+  tryOrUndefined(() => process.kill(pid, 'SIGKILL'));
 }
 
 /** The pid of the child of `parent` that runs the program (after exec). */
@@ -75,11 +66,7 @@ export function copierOf(parent: number): number | undefined {
 }
 
 function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
+  return tryOrUndefined(() => readFileSync(path, 'latin1')) ?? '';
 }
 
 function written(folder: string): number {
@@ -99,18 +86,9 @@ export function mountFile(file: string, source = file): void {
 }
 
 function mount(path: string, ...args: readonly string[]): boolean {
-  try {
-    execFileSync(MOUNT, [...args, path], { stdio: 'ignore' });
-  } catch {
-    return false;
-  }
-  onTestFinished(() => {
-    execFileSync(UNMOUNT, ['-l', path]);
-  });
-  return true;
+  const { status } = spawnSync('mount', [...args, path], { stdio: 'ignore' });
+  if (status === 0) onTestFinished(() => void execFileSync('umount', ['-l', path]));
+  return status === 0;
 }
-
-const MOUNT = 'mount';
-const UNMOUNT = 'umount';
 
 export const NO_MOUNT = 'this user may not mount a disk';

@@ -1,6 +1,7 @@
 import buffer from 'node:buffer';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 
 /** Prints everything, including hidden properties. */
 const ALL = { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null, maxStringLength: null };
@@ -8,12 +9,18 @@ const ALL = { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength:
 /** Everything that Node, JSON and pino could print of an error, its causes, and the errors of an AggregateError. */
 export function printEverything(error: unknown): string {
   return familyOf(error)
-    .flatMap((one) => [inspectWhole(one), String(one), asJson(one), asJson(ownValues(one)), logged(one)])
+    .flatMap((one) => [
+      inspectWhole(one),
+      String(one),
+      asJson(one),
+      ...Reflect.ownKeys(one).map((key) => asJson(Reflect.get(one, key))),
+      logged(one),
+    ])
     .join('\n');
 }
 
 /** The error itself, its causes, and what an AggregateError holds. */
-function familyOf(error: unknown, known = new Set<unknown>()): readonly unknown[] {
+function familyOf(error: unknown, known = new Set<object>()): readonly object[] {
   if (typeof error !== 'object' || error === null || known.has(error)) return [...known];
   known.add(error);
   if ('cause' in error) familyOf(error.cause, known);
@@ -32,19 +39,9 @@ function inspectWhole(value: unknown): string {
   }
 }
 
-function ownValues(value: unknown): readonly unknown[] {
-  return typeof value === 'object' && value !== null
-    ? Reflect.ownKeys(value).map((key) => Reflect.get(value, key))
-    : [value];
-}
-
 /** Empty for values that JSON cannot represent; `inspectWhole` prints these. */
 function asJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? '';
-  } catch {
-    return '';
-  }
+  return tryOrUndefined(() => JSON.stringify(value)) ?? '';
 }
 
 function logged(error: unknown): string {

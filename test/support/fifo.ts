@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { codeOf } from '../../src/errors.ts';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { makeFolder } from './folder.ts';
 
 const BLOCK = Buffer.alloc(4_096);
@@ -25,15 +25,7 @@ export function openFullFifo(): number {
   // Two descriptions of one FIFO: the program's own must not inherit that the other one does not block.
   const stuffed = openUntilEnd(path, constants.O_RDWR | constants.O_NONBLOCK);
   const full = openUntilEnd(path, constants.O_RDWR);
-  for (let room = true; room; ) room = writeBlock(stuffed);
+  // A full one throws EAGAIN.
+  while (tryOrUndefined(() => writeSync(stuffed, BLOCK)) !== undefined);
   return full;
-}
-
-function writeBlock(fd: number): boolean {
-  try {
-    return writeSync(fd, BLOCK) > 0;
-  } catch (error) {
-    if (codeOf(error) === 'EAGAIN') return false;
-    throw error;
-  }
 }

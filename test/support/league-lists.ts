@@ -53,15 +53,3 @@ const elementFields = fc.record({
 export const elementList: fc.Arbitrary<readonly JsonObject[]> = fc
   .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), elementFields), { selector: ([id]) => id })
   .map((elements) => elements.map(([league_id, fields]) => makeLeague(league_id, fields)));
-
-/** Two successive lists: some leagues are added, removed, changed, or unchanged. */
-export const elementLists: fc.Arbitrary<readonly [readonly JsonObject[], readonly JsonObject[]]> = fc
-  .tuple(elementList, elementList, fc.subarray(['a', 'b', 'c', 'd']))
-  .map(([before, after, kept]) => [
-    before,
-    after.map((element) => before.find((same) => isKept(same, element, kept)) ?? element),
-  ]);
-
-function isKept(same: JsonObject, element: JsonObject, kept: readonly string[]): boolean {
-  return same.league_id === element.league_id && kept.includes(String(same.league_id));
-}

@@ -1,4 +1,5 @@
 import { resolve, sep } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished, TestRunner } from 'vitest';
 import { createSecrets, filesBelow, readWhatIsThere, type Secrets, type Start } from './secrets.ts';
 
@@ -63,33 +64,22 @@ export function watchProgram(
   if (![...folders].some((folder) => `${place}${sep}`.startsWith(`${folder}${sep}`)))
     throw new Error('Start the program in a folder of makeFolder, so that what it leaves is searched for secrets.');
   const known = atEndOfTest(async () => {
-    await drain(ended);
+    await Promise.race([ended.catch(() => undefined), wait(LONGEST_DRAIN_MS, undefined, { ref: false })]);
     // A secret file may have been rotated in the meantime.
     known.collect(start);
     for (const [stream, text] of Object.entries(output())) {
       const what = `${stream} of ${start.args.join(' ')}`;
       expectClean(known, what, Buffer.from(text));
-      if (issuesTokens(start) && SIMULATED_TOKEN.test(text)) throw new Error(`${what} holds a token.`);
+      if (/^(demo|simulate)$/.test(start.args[0] ?? '') && SIMULATED_TOKEN.test(text))
+        throw new Error(`${what} holds a token.`);
     }
   });
   known.collect(start);
 }
 
 function searchBelow(folder: string, known: Secrets): void {
-  for (const file of filesBelow(folder)) {
+  for (const file of filesBelow(folder))
     if (!known.isSource(file)) expectClean(known, file.slice(folder.length + 1), readWhatIsThere(file));
-  }
-}
-
-function issuesTokens({ args: [command] }: Start): boolean {
-  return command === 'demo' || command === 'simulate';
-}
-
-async function drain(ended: Promise<unknown>): Promise<void> {
-  const { promise, resolve: giveUp } = Promise.withResolvers<void>();
-  const timer = setTimeout(giveUp, LONGEST_DRAIN_MS);
-  await Promise.race([ended.catch(() => undefined), promise]);
-  clearTimeout(timer);
 }
 
 function expectClean(known: Secrets, what: string, bytes: Buffer): void {

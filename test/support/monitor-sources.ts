@@ -52,13 +52,6 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
     stale_at: lastSuccessAt === undefined ? null : formatTimestamp(known.staleAt ?? lastSuccessAt + STALE_AFTER),
     ...known.counts,
   };
-  const token = {
-    accessToken: '',
-    sentAt: { wall: 0, monotonic: 0 },
-    loginDurationMs: 0,
-    lifetimeMs: undefined,
-    clockSkewMs: undefined,
-  };
   const opening = {
     store: {
       path,
@@ -73,7 +66,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
     },
     session: {
       blockedBy: () => undefined,
-      current: () => expiresAt && { ...token, expiresAt: expiresAt() },
+      current: () => expiresAt && { expiresAt: expiresAt() },
       failure: () => {
         const found = refusal?.();
         if (found === undefined) return undefined;

@@ -41,12 +41,8 @@ export async function openPort(server: Server): Promise<Port> {
 
 /** A port that was free a moment ago, for programs that take a number. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await once(server.close(), 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port was bound');
-  return address.port;
+  await using server = await openPort(createServer());
+  return server.port;
 }
 
 /** Relays everything in both directions; if one side ends, so does the other. */

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { watchProgram } from './leak.ts';
-import { requireLogNames } from './log-names.ts';
+import { requireLogNames } from './log-lines.ts';
 
 /** The program as it ships. */
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs');
@@ -208,12 +209,8 @@ export function readLines(text: string): readonly LogLine[] {
 }
 
 function readLine(text: string): LogLine {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : { msg: text };
-  } catch {
-    return { msg: text };
-  }
+  const value: unknown = tryOrUndefined(() => JSON.parse(text));
+  return typeof value === 'object' && value !== null ? { ...value } : { msg: text };
 }
 
 function describe({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {

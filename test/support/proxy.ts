@@ -67,22 +67,18 @@ function handOn(query: IncomingMessage, response: ServerResponse, behaviour: 're
 
 type Tunnel = { readonly service: number; readonly record: (chunk: Buffer) => void };
 
-function openTunnel(client: Socket, behaviour: ProxyBehaviour, { service, record }: Tunnel): void {
+function openTunnel(client: Socket, behaviour: ProxyBehaviour, { service, record }: Tunnel): unknown {
   client.on('error', () => undefined);
-  if (behaviour === 'hang') return;
-  if (behaviour === 'break') {
-    client.destroy();
-    return;
-  }
+  if (behaviour === 'hang') return undefined;
+  if (behaviour === 'break') return client.destroy();
   if (typeof behaviour === 'number') {
     const headers = Object.entries(headersOf(behaviour)).map(([name, value]) => `${name}: ${value}\r\n`);
-    client.end(`HTTP/1.1 ${behaviour} No\r\n${headers.join('')}\r\n${PAGE}`);
-    return;
+    return client.end(`HTTP/1.1 ${behaviour} No\r\n${headers.join('')}\r\n${PAGE}`);
   }
   const onward = connect(service, '127.0.0.1', () => client.write('HTTP/1.1 200 Connection established\r\n\r\n'));
   if (behaviour === 'cut') onward.once('data', () => client.destroy());
   for (const side of [client, onward]) side.on('data', record);
-  couple(client, onward);
+  return couple(client, onward);
 }
 
 /** The headers of a rejection. A 407 must name the authentication scheme: RFC 9110, 15.5.8. */

@@ -1,34 +1,24 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { addSettings, type SimulatedBench, setUp } from './bench.ts';
-import { dumpTables, readRows } from './database.ts';
+import { addSettings, setUp } from './bench.ts';
+import { readRows } from './database.ts';
 import { makeLeague } from './leagues.ts';
 import { eventually, type RunningProgram } from './program.ts';
 
-export type PublishingBench = SimulatedBench & {
-  /** The path of the published copy. */
-  readonly copy: string;
-  readonly shared: string;
-  /** Changes the list of the service. */
-  readonly change: () => void;
-};
+export type PublishingBench = Awaited<ReturnType<typeof setUpPublishing>>;
 
 /** A bench whose worker publishes into a folder that does not exist yet. */
-export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
+export async function setUpPublishing(churnMs = 0) {
   const bench = await setUp(churnMs > 0 ? { churnMs } : { leagues: [makeLeague('l0')] });
   const shared = join(bench.folder, 'shared');
   let count = 0;
+  /** Changes the list of the service. */
   const change = (): void => {
     count += 1;
     bench.simulator.setLeagues(Array.from({ length: count + 1 }, (_, index) => makeLeague(`l${index}`)));
   };
   const publishing = addSettings(bench, { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' });
   return { ...publishing, shared, copy: join(shared, 'copy.db'), change };
-}
-
-/** All tables, except that the database notes when the copy was made, which is after that. */
-export function dumpCopied(path: string) {
-  return { ...dumpTables(path), outputs: [] };
 }
 
 export function countLeagues(path: string): unknown {

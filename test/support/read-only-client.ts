@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,12 +16,6 @@ export type ReadOnlyClient = {
   readonly readOverAndOver: (database: string, sql: string) => () => Promise<void>;
 };
 
-type Command = {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly options?: { readonly uid: number; readonly gid: number };
-};
-
 /** The unprivileged user `nobody` of Debian. */
 const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
 
@@ -33,45 +27,39 @@ $1;" | sqlite3`;
 
 /** The clients that the contract supports, each a way to run a command. */
 export const OUTSIDERS: readonly ReadOnlyClient[] = [
-  makeOutsider('under another user', (_folder, file, args) => ({ file, args, options: UNPRIVILEGED })),
-  makeOutsider('on a read-only mount', (folder, file, args) => ({
-    file: 'unshare',
-    args: ['--mount', 'sh', '-c', MOUNT_READ_ONLY, folder, file, ...args],
-  })),
+  makeOutsider('under another user', () => [], UNPRIVILEGED),
+  makeOutsider('on a read-only mount', (folder) => ['unshare', '--mount', 'sh', '-c', MOUNT_READ_ONLY, folder]),
 ];
 
 function makeOutsider(
   who: string,
-  place: (folder: string, file: string, args: readonly string[]) => Command,
+  place: (folder: string) => readonly string[],
+  user: Partial<typeof UNPRIVILEGED> = {},
 ): ReadOnlyClient {
+  const run = promisify(execFile);
+  const there = (folder: string, ...command: readonly string[]): readonly [string, string[]] => {
+    const [file = '', ...args] = [...place(folder), ...command];
+    return [file, args];
+  };
+  const works = (folder: string, ...command: readonly string[]): boolean => {
+    const [file, args] = there(folder, ...command);
+    return spawnSync(file, args, { ...user, stdio: 'ignore' }).status === 0;
+  };
   return {
     who,
     missing: (folder) => {
-      const here = place(folder, 'true', []);
-      try {
-        execFileSync(here.file, here.args, { ...here.options, stdio: 'pipe' });
-      } catch {
-        return `no reader ${who} can be had here`;
-      }
-      const attempt = place(folder, 'touch', [`${folder}/written`]);
-      try {
-        execFileSync(attempt.file, attempt.args, { ...attempt.options, stdio: 'pipe' });
-      } catch {
-        return undefined;
-      }
+      if (!works(folder, 'true')) return `no reader ${who} can be had here`;
+      if (!works(folder, 'touch', `${folder}/written`)) return undefined;
       throw new Error(`A reader ${who} can write into ${folder}, so it proves nothing.`);
     },
     ask: async (database, sql) => {
-      const args = ['-readonly', '-json', '-cmd', '.timeout 2000', database, sql];
-      const there = place(dirname(database), 'sqlite3', args);
-      const { stdout } = await promisify(execFile)(there.file, there.args, { ...there.options, maxBuffer: 2 ** 26 });
-      const rows: unknown = stdout === '' ? [] : JSON.parse(stdout);
-      if (!Array.isArray(rows)) throw new Error('sqlite3 printed no list of rows');
-      return rows;
+      const query = ['sqlite3', '-readonly', '-json', '-cmd', '.timeout 2000', database, sql];
+      const { stdout } = await run(...there(dirname(database), ...query), { ...user, maxBuffer: 2 ** 26 });
+      return stdout === '' ? [] : JSON.parse(stdout);
     },
     readOverAndOver: (database, sql) => {
-      const there = place(dirname(database), 'sh', ['-c', OVER_AND_OVER, database, sql]);
-      const child = spawn(there.file, there.args, { ...there.options, stdio: 'ignore', detached: true });
+      const command = there(dirname(database), 'sh', '-c', OVER_AND_OVER, database, sql);
+      const child = spawn(...command, { ...user, stdio: 'ignore', detached: true });
       const ended = once(child, 'exit');
       const end = (): void => {
         // Kills the process group, since the command is a pipeline.

@@ -6,12 +6,7 @@ export type Sample = {
 };
 
 /** An answer to /metrics. */
-export type Scrape = {
-  readonly text: string;
-  readonly samples: readonly Sample[];
-  /** The value of the series with this name whose labels include these; undefined if there is none. */
-  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
-};
+export type Scrape = ReturnType<typeof readScrape>;
 
 /** Requests and parses the metrics, like Prometheus. */
 export async function scrape(door: string): Promise<Scrape> {
@@ -21,7 +16,7 @@ export async function scrape(door: string): Promise<Scrape> {
 }
 
 /** Parses a response of /metrics. */
-export function readScrape(text: string): Scrape {
+export function readScrape(text: string) {
   const samples = text
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
@@ -29,8 +24,12 @@ export function readScrape(text: string): Scrape {
   return {
     text,
     samples,
-    value: (name, labels = {}) => {
-      const found = samples.filter((sample) => sample.name === name && hasLabels(sample, labels));
+    /** The value of the series with this name whose labels include these; undefined if there is none. */
+    value: (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined => {
+      const wanted = Object.entries(labels);
+      const found = samples.filter(
+        (sample) => sample.name === name && wanted.every(([label, word]) => sample.labels[label] === word),
+      );
       if (found.length > 1) throw new Error(`${found.length} series of ${name} have these labels`);
       return found[0]?.value;
     },
@@ -42,8 +41,4 @@ function readSample(line: string): Sample {
   if (name === '') throw new Error(`no sample: ${line}`);
   const labels = [...list.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', word = '']) => [label, word] as const);
   return { name, labels: Object.fromEntries(labels), value: Number(value) };
-}
-
-function hasLabels(sample: Sample, labels: Readonly<Record<string, string>>): boolean {
-  return Object.entries(labels).every(([name, word]) => sample.labels[name] === word);
 }

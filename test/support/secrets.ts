@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { encodedSpellingsOf, plainSpellingsOf } from './secret-encodings.ts';
 
 /** The arguments and the environment with which a test starts the program. */
@@ -26,12 +27,21 @@ const longPartsOf = (address: string): readonly string[] => {
   const parts = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
   return parts.map(decodeURIComponent).filter(({ length }) => length >= SHORTEST_SECRET);
 };
+/** The password of an address, and the pair that is sent of it. */
+const credentialsOf = (address: string): readonly string[] => {
+  const { username = '', password = '' } = URL.parse(address) ?? {};
+  if (password === '') return [];
+  const [user, secret] = [username, password].map(decodeURIComponent);
+  return [secret ?? '', `${user}:${secret}`];
+};
 /** What is secret in other settings. */
 const SECRET_PARTS: readonly (readonly [name: string, partsOf: (value: string) => readonly string[]])[] = [
   ['LEAGUE_SYNC_HEARTBEAT_URL', longPartsOf],
   ['LEAGUE_SYNC_WEBHOOK_URL', longPartsOf],
   ['LEAGUE_SYNC_WEBHOOK_SECRET', (value) => value.split(/\s+/).map((secret) => secret.replace(/^whsec_/, ''))],
-  ['LEAGUE_SYNC_POSTGRES_URL', (value) => [decodeURIComponent(URL.parse(value)?.password ?? '')]],
+  ['LEAGUE_SYNC_POSTGRES_URL', credentialsOf],
+  ['http_proxy', credentialsOf],
+  ['https_proxy', credentialsOf],
 ];
 /** The credentials of the demo. */
 const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
@@ -42,23 +52,17 @@ export function createSecrets() {
   const sources = new Set<string>();
   const known = new Set<string>();
   let short: string | undefined;
-  const keep = (name: string, secret: string): void => {
+  const keep: Keep = (name, secret) => {
     if (secret === '' || known.has(secret)) return;
     known.add(secret);
     if (secret.length < SHORTEST_SECRET) short = name;
     for (const spelling of plainSpellingsOf(secret)) names.set(spelling, name);
   };
-  const keepCredential = (name: string, secret: string): void => {
+  const keepCredential: Keep = (name, secret) => {
     keep(name, secret);
     if (secret !== '') for (const spelling of encodedSpellingsOf(secret)) names.set(spelling, name);
   };
-  tapServers({ onToken: keep, onCredential: keepCredential });
-  /** A secret that contains another one need not be searched for separately, and databases are large. */
-  const shortest = (): readonly (readonly [string, string])[] => {
-    const all = [...names.keys()];
-    return [...names].filter(([one]) => !all.some((other) => other !== one && one.includes(other)));
-  };
-
+  tapServers(keep, keepCredential);
   /** A setting in both of its forms. */
   const read = (name: string, settings: Readonly<Record<string, string | undefined>>, cwd: string) => {
     const path = settings[`${name}_FILE`] ?? '';
@@ -89,8 +93,10 @@ export function createSecrets() {
     /** The name of a secret that the bytes contain, in any encoding. Throws if a secret is too short to be found. */
     findIn: (bytes: Buffer): string | undefined => {
       if (short !== undefined) throw new Error(`${short} has to be at least ${SHORTEST_SECRET} characters long here.`);
-      for (const [spelling, name] of shortest()) if (bytes.includes(spelling)) return name;
-      return undefined;
+      const all = [...names.keys()];
+      // One that contains another one need not be searched for as well, and databases are large.
+      const shortest = all.filter((one) => !all.some((other) => other !== one && one.includes(other)));
+      return names.get(shortest.find((spelling) => bytes.includes(spelling)) ?? '');
     },
     forget: (): void => {
       short = undefined;
@@ -99,11 +105,8 @@ export function createSecrets() {
   };
 }
 
-/** Called with every secret that is sent or received, and its kind. */
-type Listener = {
-  readonly onToken: (name: string, token: string) => void;
-  readonly onCredential: (name: string, secret: string) => void;
-};
+/** Keeps a secret that is sent or received, with what it is. */
+type Keep = (name: string, secret: string) => void;
 
 /** The maximum size of a login response. */
 const LONGEST_LOGIN = 65_536;
@@ -113,25 +116,22 @@ const ISSUED = /"(access_token|refresh_token)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
  * Captures the secrets of all HTTP servers in this process: the `Authorization` of requests, and the tokens in login
  * responses, used or not.
  */
-function tapServers(hear: Listener): void {
+function tapServers(keepToken: Keep, keepCredential: Keep): void {
   subscribe('http.server.response.created', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-    hearAuthorization(request.headers.authorization ?? '', hear);
-    if (request.method === 'POST') tapBody(response, hear);
+    const [scheme, sent = ''] = request.headers.authorization?.split(' ', 2) ?? [];
+    if (scheme === 'Bearer') keepToken('a token that was sent', sent);
+    if (scheme === 'Basic') {
+      const pair = Buffer.from(sent, 'base64').toString();
+      keepCredential('a Basic pair that was sent', pair);
+      keepCredential('a password that was sent', pair.slice(pair.indexOf(':') + 1));
+    }
+    if (request.method === 'POST') tapBody(response, keepToken);
   });
 }
 
-function hearAuthorization(header: string, hear: Listener): void {
-  const [scheme, sent = ''] = header.split(' ', 2);
-  if (scheme === 'Bearer') hear.onToken('a token that was sent', sent);
-  if (scheme !== 'Basic') return;
-  const pair = Buffer.from(sent, 'base64').toString();
-  hear.onCredential('a Basic pair that was sent', pair);
-  hear.onCredential('a password that was sent', pair.slice(pair.indexOf(':') + 1));
-}
-
 /** Reads the body without changing the response. */
-function tapBody(response: ServerResponse, hear: Listener): void {
+function tapBody(response: ServerResponse, keepToken: Keep): void {
   let said = '';
   for (const name of ['write', 'end'] as const) {
     const send = response[name];
@@ -139,7 +139,7 @@ function tapBody(response: ServerResponse, hear: Listener): void {
       if (said.length < LONGEST_LOGIN && (typeof args[0] === 'string' || args[0] instanceof Uint8Array)) {
         said += Buffer.from(args[0] as string).toString();
         for (const [, field = '', text = ''] of said.matchAll(ISSUED))
-          hear.onToken(`an ${field}`, String(JSON.parse(text)));
+          keepToken(`an ${field}`, String(JSON.parse(text)));
       }
       return Reflect.apply(send, response, args);
     };
@@ -156,9 +156,5 @@ export function filesBelow(folder: string): readonly string[] {
 
 /** Empty if the file cannot be read: a disk may be gone, or the file may belong to another user. */
 export function readWhatIsThere(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  return tryOrUndefined(() => readFileSync(path)) ?? Buffer.alloc(0);
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type Bench, setUpFor } from './bench.ts';
@@ -58,37 +58,25 @@ export async function waitForReadiness(url: string, reasons: readonly string[]):
 }
 
 /** A raw connection. */
-export type Line = {
-  readonly socket: Socket;
-  /** Everything received so far. */
-  readonly heard: () => string;
-  readonly isClosed: () => boolean;
-  readonly waitForClose: () => Promise<string>;
-  readonly waitFor: (what: RegExp) => Promise<string>;
-};
+export type Line = Awaited<ReturnType<typeof openLine>>;
 
 /** Connects, and sends `says`. Ends with the test. */
-export async function openLine(port: number, says: string | Buffer = ''): Promise<Line> {
+export async function openLine(port: number, says: string | Buffer = '') {
   const socket = connect(port, '127.0.0.1');
   let heard = '';
-  let isClosed = false;
   socket.on('data', (part) => {
     heard += part.toString('latin1');
   });
   socket.on('error', () => undefined);
-  socket.on('close', () => {
-    isClosed = true;
-  });
-  onTestFinished(() => {
-    socket.destroy();
-  });
+  onTestFinished(() => void socket.destroy());
   await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => undefined);
   socket.write(says);
   return {
     socket,
+    /** Everything received so far. */
     heard: () => heard,
-    isClosed: () => isClosed,
-    waitForClose: () => eventually('the connection is closed', () => isClosed && { heard }).then(() => heard),
-    waitFor: (what) => eventually(`${what} is heard`, () => what.test(heard) && { heard }).then(() => heard),
+    isClosed: () => socket.closed,
+    waitForClose: () => eventually('the connection is closed', () => socket.closed && { heard }).then(() => heard),
+    waitFor: (what: RegExp) => eventually(`${what} is heard`, () => what.test(heard) && { heard }).then(() => heard),
   };
 }

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { beforeEach, onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
 import { type Environment, eventually, PROGRAM } from './program.ts';
@@ -17,7 +18,7 @@ export function needTerminal(): void {
   });
 }
 
-export type TerminalOptions = {
+type TerminalOptions = {
   readonly cwd: string;
   readonly env: Environment;
   /** A shell command for the output. */
@@ -35,21 +36,13 @@ export function startAtTerminal(args: string, { cwd, env, after = '', columns }:
     env: { PATH: process.env.PATH, HOME: cwd, NODE: process.execPath, PROGRAM, ...env },
   });
   let screen = '';
-  let code: number | undefined;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     screen += text;
   });
   child.stdin.on('error', () => undefined);
-  child.once('error', (error) => {
-    screen += String(error);
-    code = -1;
-  });
-  const closed = new Promise<void>((resolve) => {
-    child.once('close', (ended) => {
-      code = ended ?? -1;
-      resolve();
-    });
-  });
+  const closed = once(child, 'close');
+  // Nothing awaits this after a test has failed.
+  closed.catch(() => undefined);
   watchProgram({ args: args.split(' '), cwd, env }, () => ({ 'the screen': screen }), closed);
   onTestFinished(() => {
     // Remaining processes get SIGHUP.
@@ -67,6 +60,10 @@ export function startAtTerminal(args: string, { cwd, env, after = '', columns }:
       child.stdin.write(keys);
     },
     /** Waits for the exit, and returns the exit code like a shell. */
-    waitForExit: (): Promise<number> => eventually('the program at the terminal ends', () => code),
+    waitForExit: async (): Promise<number> => {
+      await eventually('the program at the terminal ends', () => child.exitCode !== null || child.signalCode !== null);
+      const [code] = await closed;
+      return code ?? -1;
+    },
   };
 }

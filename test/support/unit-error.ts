@@ -9,11 +9,9 @@ export function thrownBy(work: () => unknown): unknown {
 }
 
 /** The same for a promise that has to reject. */
-export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
-  const outcome = await promise.then(
-    () => undefined,
-    (error: unknown) => ({ error }),
+export function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => Promise.reject(new Error('The promise was fulfilled.')),
+    (error: unknown) => error,
   );
-  if (outcome === undefined) throw new Error('The promise was fulfilled.');
-  return outcome.error;
 }

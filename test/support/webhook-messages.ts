@@ -5,8 +5,7 @@ import type { WebhookTarget } from '../../src/config/webhook.ts';
 import type { Change } from '../../src/store/queries/feed.ts';
 import type { Message } from '../../src/store/tables/webhook.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { makeChangesMessage, makeMessage } from '../../src/webhook/message.ts';
-import { type Attempt, sendMessage } from '../../src/webhook/send.ts';
+import { type Attempt, makeChangesMessage, makeMessage, sendMessage } from '../../src/webhook/message.ts';
 import type { StateChange } from '../../src/webhook/states.ts';
 import { openPort } from './port.ts';
 

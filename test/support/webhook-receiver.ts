@@ -59,13 +59,3 @@ export async function startReceiver(...replies: readonly Answer[]) {
     env: { LEAGUE_SYNC_WEBHOOK_URL: url, LEAGUE_SYNC_WEBHOOK_SECRET: SECRET },
   };
 }
-
-type Head = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
-
-/** A response that is held back until it is released. */
-export function holdReply() {
-  const { promise, resolve } = Promise.withResolvers<Head>();
-  const reply: Reply = (response) =>
-    void promise.then(({ status, headers = {} }) => response.writeHead(status, headers).end());
-  return { reply, release: resolve };
-}

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
-import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/libfaketime.ts';
+import { makeFakeClock, missingFaketime, offsetTo, runUnder } from './libfaketime.ts';
 
 const EVERY_5_MINUTES = { LEAGUE_SYNC_SCHEDULE: '*/5 * * * *' };
 /** How long before a scheduled time the clock is set: enough for the scheduler to tick in between. */

@@ -4,7 +4,7 @@ import { type QueryResult, type QueryValue, runQuery } from '../../src/store/que
 import { formatTable } from '../../src/terminal/table.ts';
 import { askSqlite3, execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { fillSampleHistory } from '../support/sample-history.ts';
+import { fillSampleHistory } from './sample-history.ts';
 
 const DOCUMENT = 'docs/cookbook.md';
 /** A level 3 heading, prose, a statement, and its output. */

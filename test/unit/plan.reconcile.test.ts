@@ -6,8 +6,17 @@ import type { League } from '../../src/league/schemas.ts';
 import type { LeagueList } from '../../src/service/parse-leagues.ts';
 import type { LeagueIndex } from '../../src/store/tables/leagues.ts';
 import { type ChangeSet, reconcile } from '../../src/sync/plan.ts';
-import { elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/league-lists.ts';
+import { elementList, parseElements, RUNS, reverseKeys } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
+
+/** Two successive lists: some leagues are added, removed, changed, or unchanged. */
+const elementLists = fc
+  .tuple(elementList, elementList, fc.subarray(['a', 'b', 'c', 'd']))
+  .map(([before, after, kept]) => {
+    const isKept = (one: JsonObject, other: JsonObject): boolean =>
+      one.league_id === other.league_id && kept.includes(String(one.league_id));
+    return [before, after.map((element) => before.find((same) => isKept(same, element)) ?? element)] as const;
+  });
 
 type Row = { readonly league: League; readonly hash: string; readonly removed: boolean };
 type Table = ReadonlyMap<string, Row>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSchedule } from '../../src/time/cron.ts';
 import { checkSchedule } from '../../src/worker/scheduler.ts';
-import { startTestScheduler } from '../support/test-scheduler.ts';
+import { startTestScheduler } from './test-scheduler.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkSchedule } from '../../src/worker/scheduler.ts';
 import { RUNS } from '../support/league-lists.ts';
-import { startTestScheduler, timeAfter } from '../support/test-scheduler.ts';
+import { startTestScheduler, timeAfter } from './test-scheduler.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

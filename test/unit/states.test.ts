@@ -4,7 +4,7 @@ import {
   announcedBy,
   describeChange,
   findUnannounced,
-  hasEndedUnannounced,
+  forgetEnded,
   isOutdated,
   passOver,
   toStates,
@@ -51,15 +51,17 @@ describe('what a receiver has not been told', () => {
     expect(findUnannounced(states, passOver(states))).toBeUndefined();
   });
 
-  it('is nothing of the end of a state that was not told, which counts from then on', () => {
+  it('is nothing of the end of a state that was not told, which is told if it comes again', () => {
     const passed = passOver(statesOf({ ...STALE, last_login: 'refused' }));
     expect(findUnannounced(statesOf({}), passed)).toBeUndefined();
-    expect(hasEndedUnannounced(statesOf({}), passed)).toBe(true);
-    expect(passOver(statesOf({}), passed)).toMatchObject({ announced_stale: false, announced_refused: false });
-    // What was told stays so, also if it is passed over.
-    expect(passOver(statesOf(STALE), { ...NOTHING_TOLD, announced_stale: true })).toMatchObject({
-      announced_stale: true,
-    });
+    expect(forgetEnded(statesOf({}), passed)).toEqual({ announced_stale: false, announced_refused: false });
+    expect(forgetEnded(statesOf({ ...STALE, last_login: 'failed' }), passed)).toEqual({});
+  });
+
+  it('is what was told before, also where that is passed over or another state ends', () => {
+    const told = { ...NOTHING_TOLD, announced_stale: true };
+    expect(passOver(statesOf(STALE), told)).toMatchObject({ announced_stale: true });
+    expect(forgetEnded(statesOf({}), { ...told, announced_refused: null })).toEqual({ announced_refused: false });
   });
 });
 

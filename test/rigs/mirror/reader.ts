@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { codeOf } from '../../../src/errors.ts';
 import { connectAs, type Postgres } from '../../postgres/postgres.ts';
+import type { PostgresServer } from '../../postgres/server.ts';
 import { type Row, readRows } from '../../support/database.ts';
-import type { PostgresServer } from '../../support/postgres-server.ts';
 
 /** The last run of the feed, how many changes of it are there, and how many leagues are as it left them. */
 const LAST_RUN = `SELECT last.run_id::int AS run, state.seq = last.seq AS is_cursor,

@@ -1,5 +1,5 @@
 import { type Due, runScheduler } from '../../src/worker/scheduler.ts';
-import { createTestClock } from './clock.ts';
+import { createTestClock } from '../support/clock.ts';
 
 /** The first multiple of an interval after a timestamp, like `*∕n` in cron. */
 export function timeAfter(now: number, everyMs: number): number {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { globSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Bench } from './bench.ts';
-import type { Environment, RunningProgram } from './program.ts';
+import type { Bench } from '../support/bench.ts';
+import type { Environment, RunningProgram } from '../support/program.ts';
 
 /** The offset of the wall clock in seconds, in the syntax of libfaketime. */
 type Offset = `${'+' | '-'}${number}`;

@@ -6,10 +6,10 @@ import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunDeps } from '../../src/sync/run.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { createLoginRecorder } from '../../src/worker/resources.ts';
-import { createTestClock, type TestClock } from './clock.ts';
+import { createTestClock, type TestClock } from '../support/clock.ts';
+import { openTestStore } from '../support/store.ts';
 import { SERVICE_EVENTS, type ServiceEvent } from './sample-history-events.ts';
 import { createSampleService, type SampleService } from './sample-history-service.ts';
-import { openTestStore } from './store.ts';
 
 const HOUR_MS = 3_600_000;
 const POLL_EVERY_MS = 4 * HOUR_MS;

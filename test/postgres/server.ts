@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../../src/errors.ts';
-import { findFreePort } from './port.ts';
+import { findFreePort } from '../support/port.ts';
 
 export const SUPERUSER = 'postgres';
 export const PASSWORD = 'superuser-password';
