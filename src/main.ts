@@ -7,10 +7,7 @@ import type { Terminal } from './terminal/style.ts';
 /** Begins warnings and errors on stderr, except those of commander. */
 export const LEAD = 'league-sync: ';
 
-/**
- * Runs a command line, `run` if it is empty, and resolves with its exit code; never rejects. `begin` is called before the
- * command starts.
- */
+/** Runs a command line (`run` if empty); resolves with its exit code, never rejects. `begin` is called first. */
 export async function main(args: readonly string[], io: ProcessIO, begin: (mode: Mode) => void): Promise<number> {
   let exitCode: number = EXIT.done;
   const execute: Execute = async (load, options, mode) => {

@@ -3,10 +3,7 @@ import { dirname, join } from 'node:path';
 
 let found: ReturnType<typeof readPackage> | undefined;
 
-/**
- * The version and the folders of this package. Read once, when the program starts, since an upgrade may replace or
- * remove the files of a program that runs. Throws Node's error if there is no package.json.
- */
+/** Version and folders of this package, read at the start, since an upgrade may replace the files of the program. */
 export function findPackage() {
   found ??= readPackage();
   return found;

@@ -1,7 +1,4 @@
-/**
- * The tokens of the last four logins (two each) are always kept. Earlier tokens are kept for `TOKEN_KEPT_MS`, because a
- * request in progress may still use them; few runs take longer than that.
- */
+/** Tokens of the last four logins (two each) stay; earlier ones for `TOKEN_KEPT_MS`: a request may use them. */
 const MIN_TOKENS_KEPT = 8;
 const TOKEN_KEPT_MS = 600_000;
 const MAX_TOKENS_KEPT = 1_000;
@@ -49,10 +46,7 @@ export function createSecrets(now = (): number => performance.now()) {
     },
     /** For messages of the service: redacts every secret of at least `MIN_SECRET_LENGTH` characters. */
     scrub: (text: string): string => replaceAll(text, inMessages),
-    /**
-     * For stored JSON: redacts random-looking tokens and the Basic pair. Keeps the password: names may contain it. If the
-     * text is not JSON, the result may be.
-     */
+    /** For stored JSON: redacts tokens and the Basic pair, not the password, which names may contain. */
     scrubTokens: (json: string): string => {
       const text = unescapeAscii(json);
       // One search for all secrets takes a third of the time of one search per secret, and most bodies contain none.

@@ -54,10 +54,7 @@ export function findHeartbeat(values: Values, environment: Environment): Heartbe
   });
 }
 
-/**
- * What reads a setting, again at each call, since its file may have changed. Undefined if the setting is not set; throws
- * a SettingsError if it cannot be used now.
- */
+/** Reads a setting, again at each call. Undefined if it is not set; throws a SettingsError if it cannot be used. */
 export function findSource<T>(values: Values, name: string, read: (secret: Secret) => T): (() => T) | undefined {
   const secret = findSecret(values, name);
   if (secret === undefined) return undefined;

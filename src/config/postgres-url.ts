@@ -33,10 +33,7 @@ function variableOf(parameter: string): string {
   return `PG${Object.entries(irregular).find(([name]) => name === parameter)?.[1] ?? parameter.replaceAll('_', '').toUpperCase()}`;
 }
 
-/**
- * Reads the URL and the variables as libpq does. Throws a SettingsError, also for a parameter that is not implemented.
- * Messages never repeat the URL or a value, which may be the password.
- */
+/** Reads URL and variables as libpq does. Throws a SettingsError, which repeats neither the URL nor a value. */
 export function readPostgresUrl(text: string, name: string, environment: Environment) {
   const parameters = readParameters(parseUrl(text, name), name);
   const read = (key: string) => parameters.get(key) ?? (environment[variableOf(key)] || undefined);
@@ -125,10 +122,7 @@ function readTls(read: (key: string) => string | undefined, name: string) {
   throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
 }
 
-/**
- * The password for `[host, port, database, user]` in `file`, by default `~/.pgpass`, as libpq finds it. Throws a
- * SettingsError if a file that is named cannot be read, or if others may read it.
- */
+/** The password for `[host, port, database, user]` in `file`, by default `~/.pgpass`. Throws a SettingsError. */
 function findInPasswordFile(file: string | undefined, wanted: readonly string[]): string | undefined {
   const path = file ?? join(homedir(), '.pgpass');
   if (file === undefined && !existsSync(path)) return undefined;

@@ -1,9 +1,6 @@
 /** A departure of the service from its documented interface. */
 export type Drift = {
-  /**
-   * `leagues[].x`: field x of a league. `leagues.x`: field x of the leagues response. `login.x`: field x of the login
-   * response. `player.x`: field x of the player or of the profile response.
-   */
+  /** `leagues[].x` is field x of a league; `leagues.x`, `login.x` and `player.x` are those of the other responses. */
   readonly field: string;
   readonly kind: 'unknown-field' | 'wrong-type' | 'missing-field' | 'unexpected-value';
   /** What was found, such as `number for string`; never a value from the service. */

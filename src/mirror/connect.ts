@@ -163,10 +163,7 @@ function openSession(client: Client, target: MirrorTarget): Session {
   };
 }
 
-/**
- * Settings of the transaction only, since a pooler may give each transaction another connection. They override those of
- * the role: `pg` parses only ISO instants.
- */
+/** For each transaction, since poolers change connections. They override the role: `pg` parses only ISO instants. */
 const SET_LOCAL = `SELECT set_config('search_path', $1, true), set_config('datestyle', 'ISO', true),
   set_config('standard_conforming_strings', 'on', true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
   set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true),

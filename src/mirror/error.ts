@@ -2,10 +2,7 @@ import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RunError } from '../errors.ts';
 import { redact } from '../redact.ts';
 
-/**
- * Why the server cannot be used now. The server's own words are shown, but never its details, which may quote values,
- * nor the password. Refusals and the errors of the database stay as they are.
- */
+/** Why the server cannot be used, in its own words, but without details, which may quote values, and the password. */
 export function toMirrorError(error: unknown, target: MirrorTarget): unknown {
   if (error instanceof RunError || !(error instanceof Error)) return error;
   const what = redact(describe(error), [target.server.password ?? '']);

@@ -5,10 +5,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** PostgreSQL has no NUL in texts; half a surrogate pair is no character. */
 const REPLACEMENT = '\ufffd';
 
-/**
- * Rows of SQLite as a JSON list of objects. JSON in them becomes a string, so that its null is not taken for NULL, or a
- * part of the list, which is faster.
- */
+/** Rows of SQLite as a JSON list. JSON in them is a string, so that null is not NULL, or a part, which is faster. */
 export function rowsJson(rows: readonly Row[], columns: readonly Column[], json: 'string' | 'part'): string {
   const objects = rows.map((row) => {
     const members = columns.map(({ name, type }) => `"${name}":${cellJson(row[name], type, json)}`);

@@ -55,10 +55,7 @@ const RIGHTS = `SELECT current_user AS role, current_database() AS database, cur
 
 const OLDEST_SERVER = 150_000;
 
-/**
- * Creates the schema if there is none, and resolves to the version of the server. Rejects with a RunError that names
- * the right which is missing.
- */
+/** Creates a missing schema; resolves to the version of the server. A RunError names a missing right. */
 export async function assertUsable(
   { queryAsIs }: Transaction,
   target: MirrorTarget,

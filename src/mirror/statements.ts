@@ -2,10 +2,7 @@ import { type Column, hasId, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table
 
 // Relations are in double quotes, as in migrations/postgres: see `Transaction.query`. Rows arrive as one JSON list.
 
-/**
- * Upserts rows; does not write rows that are equal. Keys that differ only in what PostgreSQL cannot
- * hold have become the same, so one of their rows is taken.
- */
+/** Upserts rows that differ. Of keys that are the same without what PostgreSQL cannot hold, one row is taken. */
 export function upsertStatement({ name, columns, key }: Table): string {
   const names = columns.map((column) => column.name);
   const others = names.filter((column) => !key.includes(column));

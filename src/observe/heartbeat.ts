@@ -109,10 +109,7 @@ const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 /** healthchecks.io sends this with status 200 if the check does not exist or is pinged too often. */
 const REFUSED = /^OK \((not found|rate limited)\)/;
 
-/**
- * Reads the URL again for each message, since the file with the URL may change. Rejects with an error whose text does
- * not contain the URL.
- */
+/** Reads the URL anew, since its file may change. Rejects with an error that does not contain the URL. */
 async function ping(source: HeartbeatSource, message: Message, send: SendRequest, signal: AbortSignal): Promise<void> {
   const { url, proxy } = source();
   const { text } = message;

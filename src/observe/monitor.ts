@@ -31,10 +31,7 @@ export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 /** What the worker is and does; a plain value, read once for each request. Timestamps are in ms. */
 export type State = ReturnType<Monitor['state']>;
 
-/**
- * Follows the events of the worker. `open` is called once the database is open. `isStale` judges for the whole worker
- * whether the leagues are stale; true without a good poll.
- */
+/** Follows the events of the worker. `isStale` is the one judgement of staleness; true without a good poll. */
 export function createMonitor(settings: PublicSettings, clock: Clock) {
   const fixed = { settings, version: findPackage().version, startedAt: clock.now() };
   let sources: MonitorSources | undefined;
@@ -137,10 +134,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
 /** `at` and `staleAt` are by the wall clock, the others by the monotonic clock. */
 type Success = ReturnType<typeof readSuccess>;
 
-/**
- * The monotonic clock counts, too: setting the clock back does not make data younger. What is read from the file alone,
- * such as the view `attention`, knows only the wall clock.
- */
+/** The monotonic clock counts, too: setting the clock back makes no data younger. Views know only the wall clock. */
 function readSuccess(finishedAt: string, staleAtText: string | null, clock: Clock) {
   const [now, monotonic] = [clock.now(), clock.monotonic()];
   const at = Date.parse(finishedAt);

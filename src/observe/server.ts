@@ -50,10 +50,7 @@ const MAX_HEADERS_BYTES = 16_384;
 /** Stands for the host of a request that names none. */
 const NO_HOST = 'none.invalid';
 
-/**
- * Rejects with a SettingsError if listening fails: with an AddressError if it may succeed later. `handle` must never
- * reject. Disposing closes all connections.
- */
+/** Rejects with a SettingsError; with an AddressError if listening may succeed later. `handle` must never reject. */
 export async function startServer(
   address: ListenAddress,
   handle: (request: Request) => Promise<Response>,

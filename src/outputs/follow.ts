@@ -22,10 +22,7 @@ export type Output = {
   /** In how long the first attempt is due; by default at once. */
   readonly dueInMs?: (doneAt: string | null) => number;
   readonly isWokenBy: (event: WorkerEvent, isFailing: boolean) => boolean;
-  /**
-   * Calls `reach` with each change (`seq`) that the output has come to. Resolves to what is nevertheless wrong, if
-   * anything. Rejects with a RunError or a SettingsError.
-   */
+  /** Calls `reach` with each `seq` reached. Resolves to what is wrong; rejects with a RunError or a SettingsError. */
   readonly step: (signal: AbortSignal, reach: (seq: number) => void) => Promise<string | undefined>;
 };
 

@@ -36,10 +36,7 @@ function unknownField(field: string, sent: JsonValue | undefined): Drift {
   return { field: field.slice(0, MAX_NAME_LENGTH), kind: 'unknown-field', detail: typeName(sent) };
 }
 
-/**
- * Reads the fields of an object. Unknown fields and unusable optional values go to `extra` and are reported as drift.
- * In drift, `prefix` precedes the name of the field.
- */
+/** Reads the fields of an object. What is optional and unusable goes to `extra` and, with `prefix`, to drift. */
 export function readFields<Name extends string>(fields: readonly Field<Name>[], object: JsonObject, prefix: string) {
   const values: Partial<Record<string, FieldValue>> = {};
   const found: ParseFindings = { extra: [], problems: [], drift: [] };

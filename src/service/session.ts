@@ -32,10 +32,7 @@ type Answer<T> = { readonly rejection: RunError } | { readonly rejection?: never
 
 export type Session = ReturnType<typeof createSession>;
 
-/**
- * Holds the token and logs in to renew it before it expires. Does not depend on HTTP: `logIn` sends the request. Disposal
- * aborts a login in progress and awaits its end.
- */
+/** Holds the token and renews it before it expires; `logIn` sends the request. Disposal ends a login in progress. */
 export function createSession(options: SessionOptions) {
   const { logIn: sendLogin, credentials, clock, leewayMs, loginTimeoutMs, barredBy } = options;
   const backoff = createSessionBackoff(clock);
@@ -119,10 +116,7 @@ export function createSession(options: SessionOptions) {
     return usableToken(resource) ?? (await unlessAborted(logIn(runId), signal));
   };
 
-  /**
-   * Whether another login may help: no, if the resource rejected a fresh token earlier, or if a fresh token did not end
-   * `result=fail` and the wait after that has not ended.
-   */
+  /** Whether another login may help: not after a rejected fresh token, or during the wait for `result=fail`. */
   const mayReplace = (resource: Resource, { kind }: RunError): boolean =>
     !rejected.has(resource) && (kind === 'credentials' || backoff[resource].remainingMs() === 0);
 
@@ -155,10 +149,7 @@ export function createSession(options: SessionOptions) {
   return {
     current: (): Token | undefined => cached,
     token: getToken,
-    /**
-     * Sends a request with a token; if that is rejected and another login may help, once more with another token.
-     * Rejects like `token`, like `send`, or with the rejection.
-     */
+    /** Sends with a token, and once more with another if that may help. Rejects like `token` or `send`. */
     request: async <T>(resource: Resource, asker: Asker, send: (token: Token) => Promise<Answer<T>>): Promise<T> => {
       let token = await getToken(resource, asker);
       let answer = await send(token);

@@ -31,10 +31,7 @@ type HandlerParts = {
 // The log of requests is limited, since a demo may run for weeks.
 const MAX_REQUESTS = 10_000;
 
-/**
- * Requests that switch faults or read the received webhooks bypass the faults. The active faults may replace or change
- * the responses to all others.
- */
+/** Switching faults and reading received webhooks is never faulty. Active faults may change all other responses. */
 export function createHandler(parts: HandlerParts): RequestListener {
   return (request, response) => {
     const { method = '' } = request;

@@ -31,10 +31,7 @@ export const NO_BREAK = '\u00a0';
 /** Kept on one line where it fits: a command to copy, such as `league-sync sync --dry-run`; `5 s ago`; a schedule. */
 const PHRASE = /\bleague-sync [a-z][a-z-]*(?: --[a-z-]+)?|\d (?:ms|s|min|h|d|[KMG]?B)\b(?: ago)?|"[\d*][\d*/, -]*"/g;
 
-/**
- * Breaks lines at spaces only, so a word longer than `width` gets a line of its own. Lines after the first begin with
- * `indent` spaces.
- */
+/** Breaks lines at spaces only: a longer word has a line of its own. Later lines begin with `indent` spaces. */
 export function wrap(text: string, width: number, indent = 0): readonly string[] {
   const words = text
     .replaceAll(PHRASE, (phrase) => (phrase.length > width - indent ? phrase : phrase.replaceAll(' ', NO_BREAK)))

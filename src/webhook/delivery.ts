@@ -151,10 +151,7 @@ export function retryWaitMs(failures: number, random: number): number {
   return (WAITS_MS[failures - 1] ?? LAST_WAIT_MS) * (1 + random / 10);
 }
 
-/**
- * Opens the delivery of a worker. The first one of a database begins behind the last change there is. Rejects with a
- * DatabaseError, or with the StoppedError of `signal`.
- */
+/** Opens the delivery; the first begins behind the last change. Rejects with a DatabaseError or like `signal`. */
 export async function openDelivery(options: DeliveryOptions, signal: AbortSignal): Promise<Delivery> {
   const outbox = createOutbox(options);
   return createDelivery(options, outbox, await outbox.begin(options.source().url, signal));

@@ -16,10 +16,7 @@ export type Moved = {
   readonly enabled: boolean;
 };
 
-/**
- * Continues the deliveries after the change `to`; with `end`, after the last change, with all states told. A message in
- * flight is given up. May run beside a worker. Throws or rejects with a DatabaseError.
- */
+/** Goes on after the change `to`, or at the end with all states told. Rejects with a DatabaseError. */
 export function moveDeliveries(path: string, to: number | 'end', options: BesideWorker): Promise<Moved> {
   return writeBesideWorker(path, options, (client) => {
     const rows = createWebhookRows(client);

@@ -17,10 +17,7 @@ const MAX_SEARCH_LENGTH = 100;
 
 type Page = readonly [info: PageInfo, main: Html];
 
-/**
- * The HTML pages and their assets, and the page for all other paths. If the database cannot be read, `/` still shows
- * what the worker holds in memory.
- */
+/** The HTML pages, their assets and all other paths. Without the database, `/` shows what the worker knows. */
 export function createPages(monitor: Monitor) {
   const { read } = monitor;
   const countFacets = createFacetCounter();
