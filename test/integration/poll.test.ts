@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
 import { createWallClock } from '../support/clock.ts';
-import { dumpTables, holdForWriting, type Row, withDatabase } from '../support/database.ts';
+import { holdForWriting, type Row, withDatabase } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { listLeagues } from '../support/service.ts';
 import { type Bench, lastRun, setUpBench } from '../support/worker-resources.ts';
@@ -80,53 +80,6 @@ describe('the first load', () => {
   });
 });
 
-describe('an unchanged poll', () => {
-  it('writes its runs row and nothing else, with oddities of every kind in the list', async () => {
-    await using bench = await setUpBench();
-    const odd = makeLeague('odd', { nickname: 'new field', rankings: 'maybe', sport_db_id: 12 });
-    const list = [FULL, odd, odd, makeLeague('bad', { priority: 'high' }), makeLeague('plain')];
-    await bench.pollWith(list);
-    const { runs: runsBefore = [], ...before } = dumpTables(bench.path);
-    expect(await bench.pollWith(list)).toMatchObject({ outcome: 'unchanged' });
-    const { runs: runsAfter = [], ...after } = dumpTables(bench.path);
-    expect(after).toEqual(before);
-    expect(runsAfter.slice(0, -1)).toEqual(runsBefore);
-    expect(runsAfter.at(-1)).toMatchObject({
-      outcome: 'unchanged',
-      received: 5n,
-      unchanged: 3n,
-      rejected: 1n,
-      duplicates: 1n,
-    });
-  });
-});
-
-describe('a changed league', () => {
-  it('has the old values of what differs in the feed, and the whole league after it', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith([FULL, makeLeague('plain')]);
-    const changed = { ...FULL, league_name: 'Another', default_markets: {}, rankings: true, city: null };
-    expect(await bench.pollWith([changed, makeLeague('plain')])).toMatchObject({
-      outcome: 'changed',
-      counts: { changed: 1, unchanged: 1 },
-    });
-    expect(feed(bench).at(-1)).toEqual({
-      seq: 3,
-      run_id: 2,
-      at: lastRun(bench).finished_at,
-      league_id: 'full',
-      kind: 'changed',
-      before: {
-        league_name: 'League full',
-        default_markets: ['moneyline', { id: 1 }],
-        rankings: false,
-        city: 'New York',
-      },
-      after: whole(changed),
-    });
-  });
-});
-
 describe('a departure from the interface', () => {
   it('is forgotten once a poll has stored it, and kept in memory if the poll fails', async () => {
     await using bench = await setUpBench();
@@ -196,28 +149,7 @@ describe('a run', () => {
   });
 });
 
-describe('a failed poll', () => {
-  it('changes nothing but its runs row, and the next one goes on from what was stored', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith(makeLeagues(3));
-    const { runs: _before, ...before } = dumpTables(bench.path);
-    bench.service.script('leagues', { status: 404, body: 'gone' });
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'status' } });
-    const { runs, ...after } = dumpTables(bench.path);
-    expect(after).toEqual(before);
-    expect(runs).toHaveLength(2);
-    expect(await bench.pollWith(makeLeagues(3))).toMatchObject({ outcome: 'unchanged' });
-  });
-
-  it('with more than half of the elements rejected applies none of them and names the first', async () => {
-    await using bench = await setUpBench();
-    const report = await bench.pollWith([makeLeague('a'), 7, makeLeague('b', { status: null })]);
-    expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
-    expect(String(lastRun(bench).error_message)).toMatch(/2 of 3 .*leagues\[1\].*leagues\[2\] status/);
-    expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
-    expect(bench.rows('SELECT count(*) AS n FROM rejected_leagues')).toEqual([{ n: 0 }]);
-  });
-
+describe('a poll', () => {
   it('that was stopped is interrupted, and its row says so', async () => {
     await using bench = await setUpBench();
     bench.service.script('leagues', () => bench.stop());
@@ -241,18 +173,6 @@ describe('readers and writers at the same time', () => {
     reader.close();
   });
 
-  it('while another program writes, the poll waits for it and the event loop does not', async () => {
-    await using bench = await setUpBench();
-    const writer = new Database(bench.path);
-    writer.exec('BEGIN IMMEDIATE');
-    const polling = bench.pollWith(makeLeagues(2));
-    await sleep(300);
-    expect(bench.service.seen('leagues')).toEqual([]);
-    writer.exec('COMMIT');
-    writer.close();
-    expect(await polling).toMatchObject({ outcome: 'changed' });
-  });
-
   it('while another program writes, a poll that is stopped waits for it, to write that it was interrupted', async () => {
     await using bench = await setUpBench();
     let other: ReturnType<typeof holdForWriting> | undefined;
@@ -272,36 +192,6 @@ describe('readers and writers at the same time', () => {
 });
 
 describe('the views', () => {
-  it('tell in freshness of the last success, the failures since, and what is live', async () => {
-    await using bench = await setUpBench();
-    const freshness = () => bench.rows('SELECT * FROM freshness');
-    expect(freshness()).toMatchObject([
-      { last_success_at: null, age_seconds: null, last_outcome: null, live_leagues: 0 },
-    ]);
-    await bench.pollWith(makeLeagues(3));
-    await bench.pollWith([...makeLeagues(2), makeLeague('x', { priority: {} })]);
-    const success = lastRun(bench).finished_at;
-    bench.service.script('leagues', { status: 404 });
-    await bench.poll();
-    await bench.poll();
-    expect(freshness()).toEqual([
-      {
-        last_success_at: success,
-        age_seconds: expect.any(Number),
-        last_outcome: 'failed',
-        consecutive_failures: 2,
-        live_leagues: 2,
-        removed_leagues: 1,
-        held_removals: 0,
-        open_rejections: 1,
-        stale_at: expect.stringMatching(/^\d{4}-.*Z$/),
-      },
-    ]);
-    expect(Number(freshness()[0]?.age_seconds)).toBeLessThan(30);
-    await bench.pollWith(makeLeagues(2));
-    expect(freshness()).toMatchObject([{ last_outcome: 'unchanged', consecutive_failures: 0, open_rejections: 0 }]);
-  });
-
   it('tell in freshness the true age of a poll whose end lies in the future, since the clock was set back', async () => {
     await using bench = await setUpBench();
     await bench.pollWith(makeLeagues(3));

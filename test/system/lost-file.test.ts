@@ -49,56 +49,45 @@ async function end({ worker }: Place, how: 'SIGTERM' | 'SIGKILL'): Promise<void>
 
 const isNotice = ({ msg }: { readonly msg?: unknown }) => /while the worker ran; nothing new/.test(String(msg));
 
-type Fate = (place: Place) => void;
-
-const REMOVALS: readonly (readonly [what: string, remove: Fate])[] = [
-  ['moved', ({ bench }) => renameSync(bench.database, join(bench.folder, 'moved.db'))],
-  ['moved with its folder', ({ bench }) => renameSync(dirname(bench.database), join(bench.folder, 'elsewhere'))],
-  ['replaced by a backup', ({ bench, backup }) => renameSync(backup, bench.database)],
-  ['deleted', ({ bench }) => rmSync(bench.database)],
-];
-
 describe.each(Array.from({ length: REPETITIONS }, (_, index) => index + 1))('time %i: the database of a worker', () => {
-  describe.each(['SIGTERM', 'SIGKILL'] as const)('that ends by %s', (signal) => {
-    it.each(REMOVALS)('and whose file was %s is in the file that the log names', async (what, remove) => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'whose file was replaced by a backup before a %s is in the file that the log names',
+    async (signal) => {
       const place = await startWorker();
-      const { bench, worker } = place;
-      remove(place);
-      if (what !== 'moved with its folder') expect((await bench.run(['sync'])).code).toBe(75);
+      const { bench, worker, backup } = place;
+      renameSync(backup, bench.database);
+      expect((await bench.run(['sync'])).code).toBe(75);
       await end(place, signal);
       const saved = savedPlace(worker);
       expect([changesIn(saved), isSound(saved)]).toEqual([[{ n: REPORTED }], SOUND]);
-      if (what === 'replaced by a backup') {
-        expect([changesIn(bench.database), isSound(bench.database)]).toEqual([[{ n: 1 }], SOUND]);
-        expect((await bench.run(['sync'])).code).toBe(0);
-        expect(isSound(bench.database)).toEqual(SOUND);
-      }
-    });
+      expect([changesIn(bench.database), isSound(bench.database)]).toEqual([[{ n: 1 }], SOUND]);
+      expect((await bench.run(['sync'])).code).toBe(0);
+      expect(isSound(bench.database)).toEqual(SOUND);
+    },
+  );
 
-    it.each([
-      ['a backup', ({ backup }: Place) => backup],
-      [
-        'a text',
-        ({ bench }: Place) => {
-          const text = join(bench.folder, 'text');
-          writeFileSync(text, 'Dear diary, this is no database. '.repeat(2_000));
-          return text;
-        },
-      ],
-    ])('and that was overwritten by %s is left so, and its WAL is kept', async (_, source) => {
-      const place = await startWorker();
-      const { bench, worker } = place;
-      const other = source(place);
-      copyFileSync(other, bench.database);
-      await end(place, signal);
-      if (signal === 'SIGTERM') {
-        const last = String(worker.log().at(-1)?.msg);
-        expect(last).toContain(`what was not written to it yet is in ${bench.database}.saved-wal`);
-        expect(readdirSync(dirname(bench.database)).sort()).toEqual(['leagues.db', 'leagues.db.saved-wal']);
-        execFileSync('cmp', [other, bench.database]);
-      }
-      expect(worker.log().some(({ msg }) => /all data saved/.test(String(msg)))).toBe(false);
-    });
+  it.each([
+    ['a backup', ({ backup }: Place) => backup],
+    [
+      'a text',
+      ({ bench }: Place) => {
+        const text = join(bench.folder, 'text');
+        writeFileSync(text, 'Dear diary, this is no database. '.repeat(2_000));
+        return text;
+      },
+    ],
+  ])('that was overwritten by %s is left so, and its WAL is kept', async (_, source) => {
+    const place = await startWorker();
+    const { bench, worker } = place;
+    const other = source(place);
+    copyFileSync(other, bench.database);
+    await end(place, 'SIGTERM');
+    expect(String(worker.log().at(-1)?.msg)).toContain(
+      `what was not written to it yet is in ${bench.database}.saved-wal`,
+    );
+    expect(readdirSync(dirname(bench.database)).sort()).toEqual(['leagues.db', 'leagues.db.saved-wal']);
+    execFileSync('cmp', [other, bench.database]);
+    expect(worker.log().some(({ msg }) => /all data saved/.test(String(msg)))).toBe(false);
   });
 
   it('whose file was moved, moved again and then deleted is in a copy beside its place, which the log names', async () => {

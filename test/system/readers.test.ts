@@ -1,9 +1,8 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { addBlockingTrigger, dropBlockingTrigger, ENDLESS } from '../support/blocking-trigger.ts';
-import { isWritten, openConnection } from '../support/database.ts';
+import { openConnection } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { OUTSIDERS, type ReadOnlyClient } from '../support/read-only-client.ts';
 
@@ -65,25 +64,10 @@ async function waitWithinRequest({ simulator }: SimulatedBench, worker: RunningP
   await eventually('the request hangs', () => leagueRequests(simulator).length > before);
 }
 
-/** Suspends the worker for good within the transaction of a poll. */
-async function waitWithinTransaction(bench: SimulatedBench, worker: RunningProgram): Promise<void> {
-  addBlockingTrigger(bench.database, { on: 'INSERT ON league_changes' }, ENDLESS);
-  const before = leagueRequests(bench.simulator).length;
-  rename(bench, 'of a poll that is never applied');
-  worker.send('SIGHUP');
-  await eventually('the request is answered', () => leagueRequests(bench.simulator)[before]?.status === 200);
-  await eventually('the poll is being applied', () => isWritten(bench.database));
-}
-
 /** Gives every league another name. */
 function rename({ simulator }: SimulatedBench, suffix: string): void {
   const leagues = simulator.leagues() as readonly Listed[];
   simulator.setLeagues(leagues.map((league) => ({ ...league, league_name: `${league.league_id} ${suffix}` })));
-}
-
-/** The size of the WAL, which holds the commits of a killed worker. */
-function logBytes(database: string): number {
-  return statSync(`${database}-wal`).size;
 }
 
 describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
@@ -128,29 +112,6 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
     expect((await worker.stop()).code).toBe(0);
   });
 
-  it('after it was killed within a request, once it runs again, and after it was stopped then', async (context) => {
-    const bench = await openToAll(context, outsider);
-    const worker = await startPolled(bench);
-    await waitWithinRequest(bench, worker);
-    await worker.stop('SIGKILL');
-    expect(logBytes(bench.database)).toBeGreaterThan(0);
-    await expectAll(bench, outsider);
-    bench.simulator.setFault('hang', false);
-    await expectAllOfNext(bench, outsider, 'unchanged');
-  });
-
-  it('as it was before a poll that is half applied, while it is and after it was killed there', async (context) => {
-    const bench = await openToAll(context, outsider);
-    const worker = await startPolled(bench);
-    const { sent } = await look(bench, outsider);
-    await waitWithinTransaction(bench, worker);
-    expect((await look(bench, outsider)).found).toEqual(sent);
-    await worker.stop('SIGKILL');
-    expect((await look(bench, outsider)).found).toEqual(sent);
-    dropBlockingTrigger(bench.database);
-    await expectAllOfNext(bench, outsider, 'changed');
-  });
-
   it('after it was stopped while another reader was connected, and after that one has gone', async (context) => {
     const bench = await openToAll(context, outsider);
     const worker = await startPolled(bench);
@@ -176,15 +137,3 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
     }
   });
 });
-
-/** Restarts the worker and checks while it runs, after a poll, and after its end. */
-async function expectAllOfNext(bench: SimulatedBench, outsider: ReadOnlyClient, outcome: string): Promise<void> {
-  const worker = bench.start(['run']);
-  await worker.waitForLog((line) => String(line.msg).startsWith('worker started'));
-  expect((await look(bench, outsider)).found).toHaveLength(LEAGUES);
-  worker.send('SIGHUP');
-  await worker.waitForPoll(outcome);
-  await expectAll(bench, outsider);
-  expect((await worker.stop()).code).toBe(0);
-  await expectAll(bench, outsider);
-}

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { setUp, setUpSynced } from '../support/bench.ts';
+import { setUpSynced } from '../support/bench.ts';
 import { askSqlite3, execute, readRows } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 
@@ -14,23 +14,6 @@ describe("Debian's sqlite3 program", () => {
       const sql = `SELECT *${view === 'freshness' ? ', 0 AS age_seconds' : ''} FROM ${view}`;
       expect(askSqlite3(database, sql)).toEqual(readRows(database, sql));
     }
-  });
-
-  it('cannot put text where a number belongs', async () => {
-    const { database } = await setUpSynced();
-    const update = (): unknown =>
-      execFileSync('sqlite3', [database, "UPDATE leagues SET priority = 'abc'"], {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-    expect(update).toThrow(/CHECK constraint failed|cannot store/);
-  });
-
-  it('is told who holds the lock', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll();
-    const withoutLock = `file:${bench.database}.lock?immutable=1`;
-    expect(askSqlite3(withoutLock, 'SELECT pid FROM holder')).toEqual([{ pid: worker.pid }]);
   });
 
   it.each(['.dump', '.clone'])(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/league/json.ts';
-import { contentHash, leagueJson } from '../../src/league/league-json.ts';
+import { contentHash } from '../../src/league/league-json.ts';
 import type { League } from '../../src/league/schemas.ts';
 import type { LeagueList } from '../../src/service/parse-leagues.ts';
 import type { LeagueIndex } from '../../src/store/tables/leagues.ts';
@@ -122,31 +122,6 @@ describe('reconciling', () => {
           expect(contentHash(load(result)(id))).toBe(contentHash(league));
         }
         expect(summary(compare(result, list))).toEqual({ ...NOTHING, unchanged: list.leagues.size });
-      }),
-      RUNS,
-    );
-  });
-
-  it('writes a feed that folds to the table, poll after poll', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(elementLists, { maxLength: 3 }), async (pairs) => {
-        const polls = pairs.flat();
-        let table: Table = new Map();
-        const folded = new Map<string, string>();
-        for (const elements of polls) {
-          const list = await parseElements(elements);
-          const changeSet = compare(table, list);
-          for (const { after } of [
-            ...changeSet.changed,
-            ...changeSet.restored,
-            ...changeSet.added.map((after) => ({ after })),
-          ])
-            folded.set(after.leagueId, leagueJson(after.league));
-          const rows = [...applied(table, changeSet)];
-          table = new Map(rows.map(([id, row]) => [id, list.leagues.has(id) ? row : { ...row, removed: true }]));
-        }
-        const expected = [...table].map(([id, { league }]) => [id, leagueJson(league)] as const);
-        expect(folded).toEqual(new Map(expected));
       }),
       RUNS,
     );

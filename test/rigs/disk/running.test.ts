@@ -1,21 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND } from '../../support/bench.ts';
 import { NO_MOUNT } from '../../support/copy-process.ts';
 import { askSqlite3 } from '../../support/database.ts';
-import { fingerprint } from '../../support/folder.ts';
 import { findFreePort } from '../../support/port.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { expectSound } from '../syscalls/check.ts';
@@ -203,57 +192,6 @@ describe('a worker whose disk', () => {
 });
 
 describe('a worker whose database is', () => {
-  it('deleted makes no other one, neither at a poll nor at its end; a restart creates a new one', async () => {
-    const { bench, worker } = await start();
-    for (const end of ['', '-wal', '-shm']) rmSync(`${bench.database}${end}`);
-    for (let polls = 0; polls < 2; polls += 1) await expectFailedPoll(bench, worker, PUT_BACK);
-    expect(existsSync(bench.database)).toBe(false);
-    expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
-    expect(Object.keys(fingerprint(bench.disk))).toEqual(['data', 'data/leagues.db.saved']);
-    expect((await bench.run(['sync'])).code).toBe(0);
-    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
-  });
-
-  it.each<[string, (bench: DiskBench, other: string) => Promise<void> | void]>([
-    ['an empty file', (_bench, other) => writeFileSync(other, '')],
-    ['an earlier copy', async (bench, other) => renameSync(await backUp(bench), other)],
-  ])('replaced by %s leaves that as it is, and goes on with its own as soon as it is back', async (_, make) => {
-    const { bench, worker } = await start();
-    const [other, own] = ['other', 'own'].map((name) => `${bench.database}.${name}`) as [string, string];
-    await make(bench, other);
-    const bytes = readFileSync(other);
-    renameSync(bench.database, own);
-    renameSync(other, bench.database);
-    bench.change();
-    for (let polls = 0; polls < 2; polls += 1) await expectFailedPoll(bench, worker, PUT_BACK);
-    expect(readFileSync(bench.database).equals(bytes)).toBe(true);
-    renameSync(own, bench.database);
-    worker.send('SIGHUP');
-    expect((await worker.waitForPoll()).outcome).toBe('changed');
-    expect((await worker.stop()).code).toBe(0);
-    expect(tableOf(bench)).toEqual([{ sport: 'sport 1', n: 100 }]);
-    expectSound(bench, 'put back');
-  });
-
-  it.each(['with its log', 'without its log'])(
-    'replaced by an earlier copy, %s, leaves that as it is to its end; a restart goes on with it',
-    async (what) => {
-      const { bench, worker } = await start();
-      const copy = await backUp(bench);
-      const bytes = readFileSync(copy);
-      if (what === 'without its log') for (const end of ['-wal', '-shm']) rmSync(`${bench.database}${end}`);
-      renameSync(copy, bench.database);
-      bench.change();
-      await expectFailedPoll(bench, worker, PUT_BACK);
-      expect((await worker.stop()).code).toBe(0);
-      expect(readFileSync(bench.database).equals(bytes)).toBe(true);
-      expectSound(bench, 'left');
-      expect((await bench.run(['sync'])).code).toBe(0);
-      expect(tableOf(bench)).toEqual([{ sport: 'sport 1', n: 100 }]);
-      expectSound(bench, 'restarted');
-    },
-  );
-
   it('moved away with its folder leaves, at its end, the lock and the log of the worker that took its place', async () => {
     const { bench, worker } = await start();
     renameSync(dirname(bench.database), join(bench.disk, 'away'));

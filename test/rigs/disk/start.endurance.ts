@@ -3,11 +3,9 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SimulatedBench } from '../../support/bench.ts';
 import { mountDisk, NO_MOUNT } from '../../support/copy-process.ts';
-import { askSqlite3, execute, readRows } from '../../support/database.ts';
+import { askSqlite3, readRows } from '../../support/database.ts';
 import { fingerprint } from '../../support/folder.ts';
 import { setUpHeld } from '../../support/held-removals.ts';
 import { makeLeagues } from '../../support/leagues.ts';
@@ -104,19 +102,6 @@ function change(alter: (database: string) => void): DiskFault {
   };
 }
 
-/** Puts something else in the place of the file. */
-function replace(make: (database: string) => void): DiskFault {
-  return change((database) => {
-    rmSync(database);
-    make(database);
-  });
-}
-
-/** Overwrites bytes with garbage. */
-function damage(from: number, to?: number): DiskFault {
-  return change((database) => writeFileSync(database, readFileSync(database).fill(0xa5, from, to)));
-}
-
 /** Overwrites the pages of one table and its indexes with garbage. */
 function damageTable(table: string): DiskFault {
   return change((database) => {
@@ -143,8 +128,6 @@ const NO_DATABASE: Condition['refused'][number] = [
 const WANTS_PERMISSION = /; give the user \w+ write permission on the file and its folder\.$/;
 const MAY_BE_READ = /cannot be read .*; give the user \w+ permission to read it/;
 const IS_FULL = /the disk is full .*; free some space\.$/;
-const IS_DAMAGED = /is damaged .*; set it aside and restore a backup, or rescue what is left/;
-const IS_NO_DATABASE = /is not an SQLite database .*; name another file, or restore this one/;
 const CHECK_DISK = /; check the disk\.$/;
 
 /** Commands in neither list have defects, covered below. */
@@ -180,43 +163,10 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     served: ['status', 'sync --dry-run'],
   },
   'a file that may not be read': { harm: leaveRights(0o777, 0o600), refused: [[SOME, MAY_BE_READ]] },
-  'a path that leads through a file': {
-    harm: ({ database }) => ({ database: join(database, 'leagues.db') }),
-    refused: [[WORKING, /; check its path, and the permissions of the file and its folder\.$/], NO_DATABASE],
-  },
-  'a circle of links': {
-    harm: replace((database) => symlinkSync(database, database)),
-    refused: [[['sync --dry-run'], /loops through|cannot be opened/]],
-  },
-  'a folder in the place of the file': {
-    harm: replace((database) => mkdirSync(database)),
-    refused: [[EVERY, /is a folder; name a file for the database/]],
-  },
-  'no file': { harm: change((database) => rmSync(database)), refused: [NO_DATABASE], served: ['sync --dry-run'] },
   'an empty file': {
     harm: change((database) => truncateSync(database, 0)),
     refused: [[[...READING, ...BESIDE], /is empty; start the worker, which fills it\.$/]],
     served: ['sync --dry-run'],
-  },
-  'a file with a damaged header': { harm: damage(0, 100), refused: [[EVERY, IS_NO_DATABASE]] },
-  'a file with damaged pages': { harm: damage(PAGE_BYTES), refused: [[EVERY, IS_DAMAGED]] },
-  'a file that was cut short': {
-    harm: change((database) => truncateSync(database, 2 * PAGE_BYTES)),
-    refused: [[EVERY, IS_DAMAGED]],
-  },
-  'the database of another application': {
-    harm: replace((database) => execute(database, 'CREATE TABLE letters (letter TEXT)')),
-    refused: [[EVERY, /is left as it is; name another file in LEAGUE_SYNC_DATABASE\.$/]],
-  },
-  'a newer schema': {
-    harm: change((database) => execute(database, 'PRAGMA user_version = 99')),
-    refused: [
-      [
-        [...WORKING, ...BESIDE, 'sync --dry-run'],
-        /by a newer version of league-sync .*; use that version, or go back to the copy .*\.$/,
-      ],
-    ],
-    served: READING,
   },
   'a damaged lock file': {
     harm: ({ database }) => {

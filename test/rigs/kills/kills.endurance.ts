@@ -3,7 +3,6 @@ import { unlessAll } from '../../support/extent.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { createTally, describeTally, playRound } from './round.ts';
 import { missingReader } from './snapshot.ts';
-import { killUpgrades } from './upgrade.ts';
 
 const LEAGUES = 5_000;
 /** Each round has a new database, so that kills also hit new databases. */
@@ -29,10 +28,4 @@ it(`a worker that is killed at random moments of polls of ${LEAGUES} leagues lea
       'after the report',
     ]),
   );
-});
-
-it('an upgrade that is killed at any moment leaves every row and a whole copy, and the next start completes it', async () => {
-  const hits = await killUpgrades({ start: 4, copy: 10, migration: 18, end: 8 });
-  console.info(JSON.stringify(Object.fromEntries(hits)));
-  expect([...hits.keys()]).toEqual(expect.arrayContaining(['in the copy', 'in the migration', 'after it']));
 });

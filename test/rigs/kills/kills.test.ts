@@ -3,7 +3,6 @@ import { makeFolder } from '../../support/folder.ts';
 import type { Moment } from './moment.ts';
 import { createTally, describeTally, playRound } from './round.ts';
 import { missingReader } from './snapshot.ts';
-import { killUpgrades } from './upgrade.ts';
 
 // A sample of what kills.endurance.ts does with many more kills.
 
@@ -20,11 +19,4 @@ it('a worker that is killed leaves one version whole, and the next start makes u
   if (leftOut !== undefined) await annotate(`the database was read by the same user only: ${leftOut}`);
   await annotate(`TEST_SEED=${SEED}: ${describeTally(tally)}`);
   expect(tally.kills).toBe(AIMS.length);
-});
-
-it('an upgrade that is killed leaves every row and a whole copy, and the next start completes it', {
-  timeout: 240_000,
-}, async () => {
-  const hits = await killUpgrades({ start: 1, copy: 1, migration: 3, end: 0 });
-  expect(hits.size).toBeGreaterThan(1);
 });

@@ -1,37 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readRows } from '../../support/database.ts';
 import type { RunningProgram } from '../../support/program.ts';
-import { type Place, STARTS, type Start, type SyscallBench, setUpSyscalls, stateOf } from './bench.ts';
-import { expectDocumentedEnd, expectSound, meetInjection } from './check.ts';
+import { type Place, type SyscallBench, setUpSyscalls, stateOf } from './bench.ts';
+import { expectDocumentedEnd, expectSound } from './check.ts';
 import { describeInjection, failing, type Injection, missingStrace } from './syscall.ts';
 
 beforeEach(({ skip }) => {
   const missing = missingStrace();
   skip(missing !== undefined, missing);
-});
-
-/** A sample of the thousands that `npm run test:endurance` tries: the lock, the first page, the WAL, its end. */
-const SAMPLE: Readonly<Record<Start, readonly Injection[]>> = {
-  'no database': [
-    { call: 'pwrite64', error: 'ENOSPC', nth: 4, upTo: 'for ever' },
-    { call: 'fsync', error: 'EIO', nth: 8, upTo: 'once' },
-  ],
-  'the old list': [
-    { call: 'pwrite64', error: 'EIO', nth: 5, upTo: 'once' },
-    { call: 'pwrite64', error: 'ENOSPC', nth: 30, upTo: 'for ever' },
-    { call: 'fsync', error: 'EIO', nth: 7, upTo: 'once' },
-    { call: 'ftruncate', error: 'EIO', nth: 1, upTo: 'once' },
-  ],
-  'the log of a killed worker': [{ call: 'fsync', error: 'EIO', nth: 4, upTo: 'once' }],
-};
-
-describe('a sync whose disk calls fail ends as documented, reports what it did, and the next one recovers', () => {
-  it.each(STARTS)('from %s', async (start) => {
-    const bench = await setUpSyscalls(start);
-    const codes: (number | null)[] = [];
-    for (const injection of SAMPLE[start]) codes.push(await meetInjection(bench, injection));
-    expect(codes).toContain(74);
-  });
 });
 
 describe('a sync that is done, but cannot remove its lock file,', () => {
