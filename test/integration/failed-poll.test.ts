@@ -69,13 +69,7 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
   const LAST_CHANGED = `l${CHANGED + 1}`;
   it.each<[string, TriggerEvent]>([
     ['updates a league', { on: 'UPDATE ON leagues', when: `NEW.league_id = '${LAST_CHANGED}'` }],
-    ['adds a league', { on: 'INSERT ON leagues', when: "NEW.league_id = 'new'" }],
-    ['removes a league', { on: 'UPDATE OF removed_at ON leagues', when: 'NEW.removed_at IS NOT NULL' }],
-    ['appends a change', { on: 'INSERT ON league_changes', when: `NEW.league_id = '${LAST_CHANGED}'` }],
     ['appends the last removal', { on: 'INSERT ON league_changes', when: `NEW.league_id = 'l${LEAGUES}'` }],
-    ['lets go of a held removal', { on: 'DELETE ON held_removals', when: `OLD.league_id = 'l${LEAGUES}'` }],
-    ['resolves a rejection', { on: 'UPDATE ON rejected_leagues', when: "OLD.league_id = 'bad-2'" }],
-    ['adds a rejection', { on: 'INSERT ON rejected_leagues' }],
     ['adds to drift', { on: 'INSERT ON drift', when: "NEW.field LIKE '%motto'" }],
     ['ends the run', { on: 'UPDATE ON runs', when: "NEW.outcome = 'changed'" }],
   ])('fails when the poll %s', async (_, occasion) => {

@@ -160,23 +160,6 @@ describe('changes', () => {
       expect(await showChanges(path, ...args, '--json')).toEqual([]);
     }
   });
-
-  it.each([7, 500])(
-    'gives a script that continues after the last line, %i at a time, every change once',
-    async (most) => {
-      using folder = makeFolder();
-      const path = await makeFeed(folder);
-      const seen: number[] = [];
-      const start = most < 500 ? CHANGES - 20 : 0;
-      for (let page = [start]; page.length > 0 && seen.length <= CHANGES; ) {
-        page = (await showChanges(path, '--json', '--limit', `${most}`, '--since', `${seen.at(-1) ?? start}`)).map(
-          seqOf,
-        );
-        seen.push(...page);
-      }
-      expect(seen).toEqual(range(start + 1, CHANGES));
-    },
-  );
 });
 
 describe('the feed', () => {

@@ -12,8 +12,5 @@ export function dropBlockingTrigger(database: string): void {
   execute(database, 'DROP TRIGGER obstacle');
 }
 
-/** An action that outlasts the test: a hundred leagues make 10^12 rows. */
-export const ENDLESS = 'count(*) FROM leagues a, leagues b, leagues c, leagues d, leagues e, leagues f';
-
 /** An action that takes a few seconds. */
 export const SECONDS = 'count(*) FROM leagues a, leagues b, leagues c, leagues d';

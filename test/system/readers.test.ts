@@ -8,7 +8,7 @@ import { OUTSIDERS, type ReadOnlyClient } from '../support/read-only-client.ts';
 
 const LEAGUES = 124;
 const CHANGING_POLLS = 5;
-const RESTARTS = 5;
+const RESTARTS = 2;
 
 /** The timestamp of all leagues, and that of the last poll that changed them; they must be equal. */
 const VERSION = `SELECT count(*) AS leagues, min(changed_at) AS oldest, max(changed_at) AS newest,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND } from '../../support/bench.ts';
@@ -32,13 +32,6 @@ async function start(): Promise<{ bench: DiskBench; worker: RunningProgram }> {
   const worker = bench.start(['run']);
   await worker.waitForPoll('changed');
   return { bench, worker };
-}
-
-/** A copy of the database as it is, beside it. */
-async function backUp({ database, run }: DiskBench): Promise<string> {
-  const copy = join(dirname(database), 'copy.db');
-  expect((await run(['backup', copy])).code).toBe(0);
-  return copy;
 }
 
 /** A problem with the disk of a running worker. */
@@ -146,24 +139,6 @@ describe('a worker whose disk', () => {
     },
   );
 
-  it('loses the file in the middle of a poll has that poll as failed in its rows, once the file is back', async () => {
-    const { bench, worker } = await start();
-    const before = tableOf(bench);
-    const troubles: Trouble[] = [];
-    bench.change();
-    bench.atRequest(() => troubles.push(moveFile(bench)));
-    await expectFailedPoll(bench, worker, PUT_BACK);
-    // No row for a poll that could not begin.
-    await expectFailedPoll(bench, worker, PUT_BACK);
-    await troubles[0]?.pass();
-    await expectCatchesUp(bench, worker, before);
-    expect(bench.rows('SELECT outcome, error_kind FROM runs ORDER BY id')).toEqual([
-      { outcome: 'changed', error_kind: null },
-      { outcome: 'failed', error_kind: 'database' },
-      { outcome: 'changed', error_kind: null },
-    ]);
-  });
-
   it('fills up: status says what only the worker knows, and keeps the verdict of the file', async () => {
     const bench = await setUp();
     const env = { LEAGUE_SYNC_LISTEN: `127.0.0.1:${await findFreePort()}`, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
@@ -206,30 +181,6 @@ describe('a worker whose database is', () => {
     expect((await next.stop('SIGKILL')).signal).toBe('SIGKILL');
     expect(tableOf(bench)).toEqual([{ sport: 'sport 0', n: 100 }]);
     expectSound(bench, 'the next one');
-  });
-
-  it.each<[string, (bench: DiskBench) => Promise<void> | void, RegExp]>([
-    ['was written over', async (bench) => copyFileSync(await backUp(bench), bench.database), /./],
-    [
-      'has lost its WAL',
-      ({ database }) => {
-        for (const end of ['-wal', '-shm']) rmSync(`${database}${end}`);
-      },
-      /./,
-    ],
-    // Without it, other programs do not see what is written.
-    [
-      'has lost its -shm',
-      ({ database }) => rmSync(`${database}-shm`),
-      /-shm was deleted, moved or replaced while the worker ran; nothing new is written; restart the worker/,
-    ],
-  ])('one that %s is noticed at the next poll', async (_, harm, fix) => {
-    const { bench, worker } = await start();
-    await harm(bench);
-    bench.change();
-    await expectFailedPoll(bench, worker, fix);
-    expect((await worker.stop()).code).toBe(0);
-    expectSound(bench, 'left');
   });
 
   it('one whose lock was deleted has it again, so that no second worker writes', async () => {

@@ -25,20 +25,14 @@ export type DiskBench = Bench & {
   readonly disk: string;
   /** Changes every league: more than fits into a few pages. */
   readonly change: () => void;
-  /** Calls this when the leagues are requested: then the row of the run is written, and its end is not. */
-  readonly atRequest: (work: () => void) => void;
 };
 
 /** The database lies in this folder of the disk. Undefined if this user may not mount. */
 export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
-  const list = { sport: 0, atRequest: (): void => undefined };
+  let sport = 0;
   const { url } = await startService({
     login: grantLogin({ access_token: 'the-one-token' }),
-    leagues: () => {
-      list.atRequest();
-      list.atRequest = () => undefined;
-      return listLeagues(makeLeagues(LEAGUES, { sport: `sport ${list.sport}` }));
-    },
+    leagues: () => listLeagues(makeLeagues(LEAGUES, { sport: `sport ${sport}` })),
   });
   const bench = setUpFor(url);
   const disk = mountDisk(join(bench.folder, 'disk'), DISK);
@@ -53,10 +47,7 @@ export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
     run: onDisk.runProcess,
     rows: (sql) => readRows(database, sql),
     change: () => {
-      list.sport += 1;
-    },
-    atRequest: (work) => {
-      list.atRequest = work;
+      sport += 1;
     },
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { unlessAll } from '../../support/extent.ts';
 import { STARTS, setUpSyscalls } from './bench.ts';
 import { meetInjection } from './check.ts';
-import { CALLS, describeInjection, type Injection, missingStrace } from './syscall.ts';
+import { CALLS, describeInjection, failing, type Injection, missingStrace } from './syscall.ts';
 
 const FAILURES = (['EIO', 'ENOSPC'] as const).flatMap((error) =>
   (['once', 'for ever'] as const).map((upTo) => ({ error, upTo })),
@@ -68,4 +68,12 @@ describe('a sync whose n-th call fails reports what it did, and the next one rec
       if (call === 'pwrite64' || call === 'fsync') expect(codes).toContain(74);
     }
   });
+});
+
+it('a sync that is done, but cannot remove its lock file, exits 0 all the same', async () => {
+  const { place } = await setUpSyscalls('the old list');
+  const { database, run } = place();
+  // The first call is for the journal of the lock file.
+  const removal: Injection = { call: 'unlink', error: 'EIO', nth: 2, upTo: 'once' };
+  expect(await run('sync', failing(`${database}.lock`, removal))).toMatchObject({ code: 0, signal: null });
 });
