@@ -12,16 +12,10 @@ declare global {
   }
 }
 
-/**
- * A JSON number with at least 16 characters between its sign and its exponent, or at least 3 digits in its exponent.
- * Only such a number may lose digits as a double.
- */
+/** Only a number of 16 characters or more, or with 3 digits in its exponent, may lose digits as a double. */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
-/**
- * Parses JSON; long numbers keep every digit. Throws a SyntaxError if the text is not JSON, and a RangeError if it has a
- * long number and is nested thousands of levels deep.
- */
+/** Parses JSON with every digit. Throws a SyntaxError; a RangeError for a long number among thousands of levels. */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
@@ -73,10 +67,7 @@ const MIN_BYTES_PER_VALUE = 16;
 /** 1 for each byte that may precede a list element or a key. A table is fast enough for bodies of tens of MB. */
 const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
-/**
- * Whether this JSON has so many tiny values that parsing it would take many times the memory of its text. Commas and
- * brackets inside strings count as well.
- */
+/** Whether JSON has so many tiny values, also in strings, that parsing it would take many times its memory. */
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length < MANY_VALUES) return false;
   let values = 0;

@@ -22,10 +22,7 @@ export function changedMembersJson(before: League, after: League): JsonText {
   return membersJson(changed, Object.fromEntries(changed.map(({ name }) => [name, before[name]])));
 }
 
-/**
- * All `values` as a JSON object; `fields` has their types. Values of JSON columns become JSON, not strings. Integers
- * keep all digits.
- */
+/** All `values`, of the types in `fields`, as a JSON object: JSON is not quoted again, and no digit is lost. */
 export function membersJson(fields: readonly Field[], values: Readonly<Record<string, FieldValue>>): JsonText {
   // Copying all members takes two thirds of the time of adding them one by one; a first poll copies every league.
   const members: Record<string, unknown> = { ...values };

@@ -71,10 +71,7 @@ export function openOwnSnapshot(path: string): Database.Database {
   }
 }
 
-/**
- * Writes to an existing league-sync database, which a worker may have open. Waits at most 25 ms for a lock, since no
- * new reader can start while a connection waits for an exclusive lock. Throws a DatabaseError.
- */
+/** Writes to a database that a worker may have open. Waits 25 ms for a lock: no reader can start meanwhile. */
 export function withSecondWriter<T>(path: string, write: Read<T>): T {
   const db = openExisting(path, { timeout: BUSY_TIMEOUT_MS });
   try {

@@ -31,10 +31,7 @@ const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
 /** Error codes from file systems that do not support permissions, hard links, or fsync of a folder. */
 const UNSUPPORTED = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
 
-/**
- * Copies the database to one file without a WAL, and fsyncs it. Throws a DatabaseError, also if `target` exists; it
- * names the copy `name`.
- */
+/** Copies the database to one fsynced file, `name` in errors. Throws a DatabaseError, also if `target` exists. */
 export function writeCopy(db: Database.Database, target: string, name = target): void {
   // VACUUM INTO accepts an empty file, so the copy gets its permissions before it has any content.
   explainErrors(name, () => writeFileSync(target, '', { flag: 'wx', mode: OWNER_READ_WRITE }), 'copy');

@@ -81,10 +81,7 @@ export function isRegularFile(path: string): boolean {
   throw new DatabaseError(`${path} is ${what}.`, { fix });
 }
 
-/**
- * Throws a DatabaseError if the file has a second name: lock and WAL lie beside each name, so two workers would corrupt
- * it. A mount of the file alone is found on Linux, at the place of the mount.
- */
+/** Throws a DatabaseError if the file has a second name: lock and WAL lie beside each, and two would corrupt it. */
 export function assertOneName(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile() !== true) return;
@@ -103,6 +100,7 @@ export function assertOneName(path: string): void {
     });
 }
 
+/** Whether the file alone is mounted at this path; known on Linux only. */
 function isMountPoint(path: string): boolean {
   const mounts = tryOrUndefined(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '';
   // The fifth field is the place, in which spaces and the like are written as three octal digits.
@@ -147,10 +145,7 @@ function readStart(path: string, length: number): Buffer {
   });
 }
 
-/**
- * Throws a DatabaseError if the header shows that the file is not ours. Call this before SQLite opens the file, since
- * opening may apply, delete or create a WAL. `assertOurs` checks what the header does not show.
- */
+/** Throws a DatabaseError if the header is another's. Call it before SQLite, which may apply or delete a WAL. */
 export function assertHeaderOurs(path: string): void {
   if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > EMPTY_WAL_BYTES) throw orphanedWalError(path);
   const { applicationId = APPLICATION_ID, pages = 0 } = readHeader(path) ?? {};
@@ -182,10 +177,7 @@ function countTables(db: Database.Database): number {
 /** Enough to find the schema: its first tables are described at the start of a file. */
 const SEARCHED_BYTES = 1_000_000;
 
-/**
- * Whether Litestream made the file, which then is new or ours: our application id may still be in the WAL alone. Files
- * that do not mention its table are not opened to find out.
- */
+/** Whether Litestream made the file: a new one, or ours while our application id is in the WAL alone. */
 function isOfLitestream(path: string): boolean {
   if (![path, `${path}-wal`].some((file) => hasText(file, '_litestream_seq'))) return false;
   const db = new Database(path, { readonly: true });

@@ -38,10 +38,7 @@ export function freeSpace(folder: string): { readonly bytes: number; readonly fi
   return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
 }
 
-/**
- * The nearest existing folder above a file. Throws a DatabaseError if this user cannot create files there, or if `path`
- * is an existing database that this user cannot read and write.
- */
+/** The nearest existing folder above a file. Throws a DatabaseError if this user may not write to it or to `path`. */
 export function findWritableFolder(path: string, what: 'database' | 'copy' = 'database'): string {
   const find = (): string => {
     let folder = dirname(resolve(path));

@@ -7,10 +7,7 @@ import { inodeOf } from './database-file.ts';
 import { closeSettingWalAside, copyRemoved, placeOf, writeBack } from './rescue.ts';
 import { closeForReaders, closeKeepingReadable, leaveWalMode } from './wal.ts';
 
-/**
- * What became of the file of an open database: `same`; `moved`: it has another name now; `removed`: it has none any
- * more; `overwritten`: another program has put other content into it.
- */
+/** What became of an open file: it has another name (`moved`), none (`removed`), or content of another program. */
 type Fate = 'same' | 'moved' | 'removed' | 'overwritten';
 
 export type FileGuard = ReturnType<typeof createFileGuard>;

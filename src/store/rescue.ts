@@ -13,10 +13,7 @@ export function placeOf(fd: number): string {
   return tryOrUndefined(() => readlinkSync(`/proc/self/fd/${fd}`)) ?? 'that file, under its new name';
 }
 
-/**
- * Copies a file that has no name any more. Returns where the copy is; undefined if that failed. Empties the WAL, which
- * would be applied to a new file of the name.
- */
+/** Copies a file without a name; undefined if that failed. Empties the WAL, which a new file would get. */
 export function copyRemoved(db: Database.Database, fd: number): string | undefined {
   const copy = freeName(`${db.name}.saved`);
   const isMade = tryOrUndefined(() => {
@@ -29,11 +26,7 @@ export function copyRemoved(db: Database.Database, fd: number): string | undefin
   return isMade === true ? copy : undefined;
 }
 
-/**
- * Closes a database without writing the WAL to its file, into which it does not fit. Returns where the WAL is kept;
- * undefined if it could not be copied. The checkpoint that SQLite makes when it closes cannot read a WAL that is cut
- * off, and then writes nothing.
- */
+/** Closes a database whose WAL does not fit its file. Returns where the WAL is kept; undefined if nowhere. */
 export function closeSettingWalAside(db: Database.Database): string | undefined {
   const [wal, kept] = [`${db.name}-wal`, freeName(`${db.name}.saved-wal`)];
   const isKept = tryOrUndefined(() => {
@@ -41,6 +34,7 @@ export function closeSettingWalAside(db: Database.Database): string | undefined 
     return true;
   });
   if (isKept === undefined) return undefined;
+  // The last checkpoint cannot read a WAL that is cut off, and writes nothing.
   truncateSync(wal);
   tryOrUndefined(() => db.close());
   for (const suffix of ['-wal', '-shm']) rmSync(db.name + suffix, { force: true });

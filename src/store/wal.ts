@@ -28,10 +28,7 @@ export function enableWal(db: Database.Database): void {
   padEmptyWal(db);
 }
 
-/**
- * Creates empty -wal and -shm files with the permissions of the database. SQLite would create them only after setting
- * WAL mode in the header, and a reader without write permission could not open the database in between.
- */
+/** Makes -wal and -shm first: in WAL mode without them, a reader who may not write cannot open the database. */
 function createWalFiles(path: string): void {
   // Throws, before any file is created, if this user lacks write permission, which the switch to WAL mode needs.
   accessSync(path, constants.W_OK);
@@ -54,10 +51,7 @@ function createWalFiles(path: string): void {
   }
 }
 
-/**
- * Pads an empty WAL. SQLite writes the 32-byte header before the first frame; a kill in between leaves a header-only
- * WAL, on which a read-only connection retries until it gives up. A WAL that is longer than its header prevents that.
- */
+/** Pads an empty WAL: after a kill before its first frame, a read-only connection would retry on its header. */
 function padEmptyWal(db: Database.Database): void {
   const wal = `${db.name}-wal`;
   // Keeps other writers out, since the padding would overwrite frames that were written just before it.
@@ -67,10 +61,7 @@ function padEmptyWal(db: Database.Database): void {
   db.exec('ROLLBACK');
 }
 
-/**
- * Closes the worker's connection and leaves one file that any tool can open, even on a read-only mount. If a reader is
- * connected, the WAL stays, emptied if possible. Resolves to whether only one file is left.
- */
+/** Leaves one file that any tool can open, or beside a reader an emptied WAL. Resolves to whether it is one. */
 export async function closeForReaders(db: Database.Database): Promise<boolean> {
   let isOneFile = false;
   for (let attempt = 1; db.open && attempt <= CLOSE_ATTEMPTS; attempt += 1) {

@@ -2,17 +2,11 @@ import type { Validators } from '../service/client.ts';
 import { formatTimestamp } from '../time/clock.ts';
 import type { Run, RunDeps } from './run.ts';
 
-/**
- * Limits how long the list stays stale if the service fails to change its validators along with the list; also how long
- * no conditions are sent to a service that fails because of them.
- */
+/** How long a list may stay whose validators never change, and how long no conditions are sent that fail. */
 const DAY_MS = 24 * 3_600_000;
 const NONE: Validators = { etag: undefined, lastModified: undefined };
 
-/**
- * The validators of the stored list; undefined if the poll needs a full list. While removals are held, every poll needs
- * a full list: without it, removals that an operator has accepted would not be applied.
- */
+/** The validators of the stored list; undefined for a full list, as while removals are held, to be accepted. */
 export function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
   const last = store.runs.lastApplied();
   if (last === undefined || (last.etag === null && last.last_modified === null)) return undefined;
@@ -24,10 +18,7 @@ export function findValidators({ store, scope, fingerprint, programVersion, cloc
   return { etag: last.etag ?? undefined, lastModified: last.last_modified ?? undefined };
 }
 
-/**
- * The validators to store with a received list, for the next poll to send: none for a day if the service refused those
- * of this poll, or if two polls in a row succeeded only without them.
- */
+/** The validators to store: none for a day if the service refused them, or two polls succeeded only without. */
 export function chooseValidators(
   { store: { runs }, clock }: RunDeps,
   { runId, stats: { attempts, conditionsRefused } }: Pick<Run, 'runId' | 'stats'>,

@@ -1,9 +1,6 @@
 import { SettingsError } from '../errors.ts';
 
-/**
- * Throws a SettingsError if the database at `path` belongs to another service: that would mix the leagues of two.
- * `owner` is the base URL of its first good poll; null before that. http and https are the same service.
- */
+/** Throws a SettingsError if the database belongs to another service. `owner` is null before the first good poll. */
 export function assertSameService(path: string, owner: string | null, baseUrl: string): void {
   if (owner === null || withoutScheme(owner) === withoutScheme(baseUrl)) return;
   const message = `LEAGUE_SYNC_BASE_URL is ${baseUrl}, but the database ${path} belongs to the service at ${owner}`;
@@ -12,7 +9,7 @@ export function assertSameService(path: string, owner: string | null, baseUrl: s
   throw new SettingsError([{ message, fix }]);
 }
 
-/** Base URLs are stored as URLs write them: host in lower case, no default port, no slash at the end. */
+/** http and https are the same service. Base URLs have the host in lower case, no default port, no slash at the end. */
 function withoutScheme(url: string): string {
   return url.replace(/^https?:/, '');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
 import { makeFolder } from '../support/folder.ts';
-import { makeLeagues } from '../support/leagues.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { startService } from '../support/service.ts';
 import { openBench, setUpBench } from '../support/worker-resources.ts';
 
@@ -28,6 +28,16 @@ describe('the guard', () => {
       outcome: 'changed',
       counts: { removed: 6 },
     });
+  });
+
+  it('releases a league that is listed again in a form that cannot be stored', async () => {
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(20));
+    await bench.pollWith(makeLeagues(10));
+    await bench.pollWith([...makeLeagues(10), makeLeague('l11', { sport: null })]);
+    const held = bench.rows('SELECT league_id FROM held_removals').map(({ league_id }) => league_id);
+    expect(held).toHaveLength(9);
+    expect(held).not.toContain('l11');
   });
 });
 

@@ -147,10 +147,7 @@ export function readPollPage(db: Database.Database, id: number, kind: Kind, want
 /** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
 export type DayCounts = { readonly day: string } & Readonly<Record<Kind, number>>;
 
-/**
- * Counts the changes of each day since a timestamp, oldest day first. Sums up `runs`, since the feed may have millions
- * of rows.
- */
+/** The changes of each day since a timestamp, oldest first, from `runs`: the feed may have millions of rows. */
 export function readDays(db: Database.Database, since: string): readonly DayCounts[] {
   const sql = `SELECT substr(finished_at, 1, 10) AS day, sum(added) AS added, sum(changed) AS changed,
       sum(removed) AS removed, sum(restored) AS restored

@@ -96,10 +96,7 @@ export function readBatch(db: Database.Database, range: FeedRange, { fields = fa
   return { entries, more };
 }
 
-/**
- * A change as a JSON object, wherever league-sync hands one to a program. Inserts `before` and `after` unchanged,
- * because they are JSON already and parsing could lose digits.
- */
+/** A change as programs get it. `before` and `after` are JSON already, and parsing them could lose digits. */
 export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: Change): string {
   const [id, name, what] = [league_id, league_name, kind].map((text) => JSON.stringify(text));
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;

@@ -78,10 +78,7 @@ const selectLast = (table: 'runs' | 'logins', at: string): string =>
   `SELECT not_before AS until, ${at} AS askedAt FROM ${table} WHERE (fingerprint = @of OR @of IS NULL)
     AND ${RECENT.replace('runs', table)} ORDER BY id DESC LIMIT 1`;
 
-/**
- * The Retry-After of the newest run, or of the newest login if there is no run. If a fingerprint is given, only rows
- * with it count. The newest row is found by its id, not its timestamp: the clock may have been set back.
- */
+/** The Retry-After of the newest run, else login, of this fingerprint if given. By id: a clock may be set back. */
 export function selectLastRetryAfter(client: Database.Database, of: string | null = null) {
   type Last = { readonly until: string | null; readonly askedAt: string };
   const select = (table: 'runs' | 'logins', at: string) =>
