@@ -12,10 +12,7 @@ type Row = {
 const LIST = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY type";
 const COLUMNS = `SELECT group_concat(format('"%w" = NULL', name)) FROM pragma_table_info(?)`;
 
-/**
- * What other programs made of the schema: the names of the triggers that they added, and the first fault: triggers of
- * one table, or a view, that SQLite cannot compile, or a view in the place of what is ours. Runs nothing of them.
- */
+/** What other programs made of the schema: their triggers, and the first fault of a trigger or view. Runs none. */
 export function inspectForeignObjects(db: Database.Database, migrations: Migrations, path: string) {
   const ours = migrations.flatMap(({ statements }) => statements).join('\n');
   const rows = db

@@ -54,10 +54,7 @@ export type CloseResult = ClosedFiles & {
   readonly hasUnsavedRun: boolean;
 };
 
-/**
- * Opens the database, and creates or migrates it if necessary. The caller must hold its lock. Rejects with a
- * DatabaseError, or with the StoppedError if a stop interrupts the copy or the wait for another program.
- */
+/** Opens, creates or migrates the database, whose lock is held. Rejects with a DatabaseError or StoppedError. */
 export async function openStore(path: string, options: StoreOptions): Promise<Store> {
   const { clock, stop } = options;
   const retryWhileBusy = createRetryWhileBusy(clock, stop, options.onLongWait);

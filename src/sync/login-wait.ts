@@ -4,10 +4,7 @@ import type { LastingFailure } from '../store/tables/logins.ts';
 import { formatTimestamp } from '../time/clock.ts';
 import { exponentialDelayMs } from '../time/exponential-delay.ts';
 
-/**
- * The error for a login that must wait because of earlier ones, the newest first; undefined if it may be sent. Nothing
- * has to wait if a reason to try again (`reasonAt`, ms) came after the newest.
- */
+/** The error for a login that must wait after `earlier` ones, newest first, unless `reasonAt` (ms) came later. */
 export function findLoginWait(earlier: readonly LastingFailure[], reasonAt: number, now: number): RunError | undefined {
   const [last] = earlier;
   if (last === undefined) return undefined;

@@ -1,16 +1,14 @@
-import { copyFileSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createCopyProcess } from '../../src/outputs/copy-process.ts';
 import { findPackage } from '../../src/package.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
-import { dumpTables, execute, type Row, readRows } from '../support/database.ts';
+import { dumpTables, execute, type Row } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PROGRAM } from '../support/program.ts';
 import { listLeagues, type Service, startService } from '../support/service.ts';
 import { DATABASE_OF_0_1_0, lastListOf } from '../support/version-0.1.0.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
-
-const COPY = 'leagues.db.schema-1';
 
 /** The kinds of rows that the stored database lacks. */
 const MORE_ROWS = `
@@ -69,10 +67,6 @@ function start(folder: Folder, { url }: Service): Promise<Bench> {
   return openBench({ folder, url, copy, settings: { STALE_AFTER: '1h' } });
 }
 
-function idOf(path: string): unknown {
-  return readRows(path, 'SELECT id FROM database_identity');
-}
-
 /** The rows after the upgrade, of tables that neither the migration nor the program writes for itself. */
 function withNewColumns(before: Dump): Dump {
   const { data_dictionary, schema_migrations, ...tables } = before;
@@ -116,26 +110,6 @@ describe('a database of version 0.1.0', () => {
     expect(schema_migrations).toEqual([...(before.schema_migrations ?? []), ...migrations]);
     expect(data_dictionary).not.toEqual(before.data_dictionary);
     expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/), base_url: null }]);
-  });
-
-  it('is upgraded once, and keeps the id that it got', async () => {
-    using folder = makeFolder();
-    const path = placeOld(folder);
-    await using service = await startService();
-    const first = await start(folder, service);
-    expect(first.place.store.upgrade).toEqual({
-      from: 1,
-      to: readMigrations(findPackage().migrations).length,
-      copy: folder.file(COPY),
-    });
-    await first[Symbol.asyncDispose]();
-    const before = { tables: dumpTables(path), id: idOf(path), copy: statSync(folder.file(COPY)) };
-    const second = await start(folder, service);
-    expect(second.place.store.upgrade).toBeUndefined();
-    expect(second.log.filter((line) => line.includes('schema'))).toEqual([]);
-    await second[Symbol.asyncDispose]();
-    expect({ tables: dumpTables(path), id: idOf(path), copy: statSync(folder.file(COPY)) }).toEqual(before);
-    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', COPY]);
   });
 
   it('is written by polls that find nothing new only in runs, after the first has renewed the hashes', async () => {
