@@ -15,13 +15,47 @@ declare global {
 /** Only a number of 16 characters or more, or with 3 digits in its exponent, may lose digits as a double. */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
-/** Parses JSON with every digit. Throws a SyntaxError; a RangeError for a long number among thousands of levels. */
+/** Parses JSON; long numbers keep every digit. Throws a SyntaxError if the text is not JSON. */
 export function parseJson(text: string): JsonValue {
-  if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-    if (typeof value !== 'number' || context?.source === undefined) return value;
-    return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
+  if (!hasEscapedKey(text) && !MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
+  // Only a valid text may be spelt out: the result could be valid where the text is not.
+  JSON.parse(text);
+  return restore(JSON.parse(spellOut(text)), 2 * MAX_DEPTH);
+}
+
+/**
+ * Whether a key contains an escape. V8 13.6 and 14.6 may take such a key for another one: once an object had a
+ * key of the three characters `a\n`, the key in `{"a\nb":1}` (`a`, a line feed, `b`) becomes that one (nodejs/node#63785).
+ */
+function hasEscapedKey(json: string): boolean {
+  for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at)) {
+    while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+    do at += 1;
+    while (' \t\r\n'.includes(json[at] ?? '-'));
+    if (json[at] === ':') return true;
+  }
+  return false;
+}
+
+/** Valid JSON with each object `{"a":1}` as `{"":["a",1]}`, so that no key is escaped, and a long number as `{"":"…"}`. */
+function spellOut(json: string): string {
+  const spellings: Readonly<Record<string, string>> = { '{': '{"":[', '}': ']}', ':': ',' };
+  return json.replace(/"(?:[^"\\]+|\\.)*"|[{}:]|-?\d[\d.eE+-]*/g, (token) => {
+    if (token.startsWith('"')) return token;
+    return spellings[token] ?? (isExact(Number(token), token) ? token : `{"":"${token}"}`);
   });
+}
+
+/** What `spellOut` has written in another way. What is nested more than `limit` levels deep becomes null. */
+function restore(value: unknown, limit: number): JsonValue {
+  if (typeof value !== 'object' || value === null) return value as JsonValue;
+  if (limit === 0) return null;
+  if (Array.isArray(value)) return value.map((element) => restore(element, limit - 1));
+  const members: unknown = Object.values(value)[0];
+  if (!Array.isArray(members)) return JSON.rawJSON(String(members)) as JsonValue;
+  const keys = members.filter((_member, index) => index % 2 === 0);
+  // Unlike an assignment, fromEntries keeps a key named __proto__.
+  return Object.fromEntries(keys.map((key, index) => [key, restore(members[2 * index + 1], limit - 1)]));
 }
 
 /** The smallest positive double with full precision. Smaller doubles (subnormal numbers) have fewer digits. */

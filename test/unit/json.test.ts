@@ -5,7 +5,9 @@ import {
   hasTooManyValues,
   isDeeperThan,
   isObject,
+  type JsonObject,
   type JsonValue,
+  MAX_DEPTH,
   parseJson,
   rawNumber,
   typeName,
@@ -67,11 +69,34 @@ describe('parsed JSON', () => {
     expect(parseJson('["9007199254740993", 1]')).toEqual(['9007199254740993', 1]);
   });
 
-  it('cannot be read if it has a long number and is nested deeper than the stack allows', () => {
-    expect(() => parseJson(`${'['.repeat(100_000)}9007199254740993${']'.repeat(100_000)}`)).toThrow(RangeError);
+  it('keeps every digit if a long number is in JSON that is nested too deeply to be stored', () => {
+    const deep = `${'["}\\"",'.repeat(5_000)}1${']'.repeat(5_000)}`;
+    const value = parseJson(`{"id":9007199254740993,"deep":${deep},"after":9007199254740995}`) as JsonObject;
+    expect([value.id, value.after].map(rawNumber)).toEqual(['9007199254740993', '9007199254740995']);
+    expect(isDeeperThan(value, MAX_DEPTH)).toBe(true);
+    expect(isDeeperThan(value, 2 * MAX_DEPTH)).toBe(false);
   });
 
-  it.each([[''], ['{'], ['<html>'], ['{"a":1,}'], ['NaN'], ['01'], ['9007199254740993 x']])('refuses %j', (text) => {
+  it.each([
+    [String.raw`{"h":[],"a\\n":0}`, String.raw`{"h":1,"a\nb":{}}`],
+    [String.raw`{"i":[],"\\":0}`, String.raw`{"i":1,"\"":9007199254740993}`],
+    [String.raw`{"j":[],"\\":0}`, String.raw`{"j":1,"\n":[{"":{}}],"__proto__":"{:}\""}`],
+  ])('keeps keys that V8 mixes up with those of an earlier object: %s, then %s', (earlier, text) => {
+    JSON.parse(earlier);
+    expect(JSON.stringify(parseJson(text.replace(':{', ' \t\r\n:{')))).toBe(text);
+  });
+
+  it.each([
+    [''],
+    ['{'],
+    ['<html>'],
+    ['{"a":1,}'],
+    ['NaN'],
+    ['01'],
+    ['9007199254740993 x'],
+    ['{"\\n":1,}'],
+    ['{"\\n",1}'],
+  ])('refuses %j', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });
