@@ -17,10 +17,10 @@ const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[
 
 /** Parses JSON; long numbers keep every digit. Throws a SyntaxError if the text is not JSON. */
 export function parseJson(text: string): JsonValue {
-  const parsed = JSON.parse(text);
-  return hasEscapedKey(text) || MAY_LOSE_DIGITS.test(text)
-    ? restore(JSON.parse(spellOut(text)), 2 * MAX_DEPTH)
-    : parsed;
+  if (!hasEscapedKey(text) && !MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
+  // Only a valid text may be spelt out: the result could be valid where the text is not.
+  JSON.parse(text);
+  return restore(JSON.parse(spellOut(text)), 2 * MAX_DEPTH);
 }
 
 /**
