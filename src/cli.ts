@@ -10,8 +10,7 @@ import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
-import { paragraph } from './terminal/paragraph.ts';
-import { createPaint, type Terminal } from './terminal/style.ts';
+import { createPaint, escapeControls, type Terminal } from './terminal/style.ts';
 
 const stopping = new AbortController();
 const logs: (() => Promise<void>)[] = [];
@@ -44,7 +43,7 @@ const io: ProcessIO = {
   environment: process.env,
   settings: () => readSettings(process.env, readDotenv()),
   print,
-  say: async (text) => print(await paragraph(text, terminalOf(process.stdout))),
+  say: async (text) => print(await paragraph(text)),
   printError,
   warn: createWarn(printError, terminalOf(process.stderr)),
   terminal: terminalOf(process.stdout),
@@ -68,6 +67,15 @@ const io: ProcessIO = {
   },
 };
 
+/** Wraps a text to the width of the terminal, if there is one, and escapes its control characters. */
+async function paragraph(text: string): Promise<string> {
+  const escaped = escapeControls(text);
+  if (io.terminal === undefined) return escaped;
+  // Imported only if needed: loading string-width takes tens of milliseconds.
+  const { wrap } = await import('./terminal/text.ts');
+  return wrap(escaped, io.terminal.columns).join('\n');
+}
+
 function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   // The callback is called even if the write fails, for example with EPIPE (`| head`).
@@ -79,7 +87,7 @@ function print(line: string): Promise<void> {
 
 /** Resolves with the next line of stdin. The end of the input counts as an empty line. */
 async function ask(question: string): Promise<string> {
-  process.stdout.write(question);
+  process.stdout.write(await paragraph(question));
   try {
     for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
     process.stdout.write('\n');

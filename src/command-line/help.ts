@@ -14,35 +14,20 @@ const FIRST_STEPS: readonly Example[] = [
   ['league-sync changes --since 1d', 'see what changed in the last day'],
 ];
 
-/** Each is in the help of its command, and of the command above that. They are tested: each must be valid. */
+/** What the usage does not show; each is in the help of its command, and of the command above that. */
 const EXAMPLES: readonly Example[] = [
   ["LEAGUE_SYNC_SCHEDULE='0 * * * *' league-sync run", 'poll every hour'],
-  ['LEAGUE_SYNC_LISTEN=off league-sync run', 'no status page'],
-  ['league-sync sync --dry-run', 'see what would change'],
   ['LEAGUE_SYNC_LOG_LEVEL=info league-sync sync', 'also log each step to stderr'],
-  ['league-sync profile --json', 'for a program'],
-  ['league-sync check --json', 'for a program'],
-  ['league-sync status --fail-if-stale', 'for a monitor'],
-  ['league-sync status --probe', 'for the health check of a container'],
   ['league-sync status --database demo-data/leagues.db', 'of the demo'],
   ['league-sync changes --since 2d', 'the last two days'],
   ['league-sync changes --league NFL --limit 5', 'the newest of one league'],
-  ['league-sync changes --kind removed --since 2026-11-01', 'removals since a day'],
   ['league-sync changes --follow --json', 'new changes, for a program'],
-  ['league-sync poll --database demo-data/leagues.db', 'the demo, while it runs'],
   ['league-sync query "SELECT league_name, sport FROM active_leagues"', 'a table'],
   ['league-sync query --format csv "SELECT * FROM leagues"', 'for a spreadsheet'],
   ['league-sync query - <report.sql', 'a statement from a file'],
-  ['league-sync accept-removals --yes', 'accept them without asking'],
-  ['league-sync backup --database demo-data/leagues.db demo-backup.db', 'of the demo'],
-  ['league-sync webhook test', 'see whether the receiver answers'],
   ['league-sync webhook replay --since 1d', 'send the last day again'],
-  ['league-sync webhook skip', 'send nothing older than now'],
-  ['league-sync mirror', 'bring it up to date, as from cron'],
-  ['league-sync mirror rebuild', 'after the file was restored'],
   ['league-sync simulate --port 0 --churn 5s', 'any free port, leagues that change'],
   ['league-sync simulate --fault rate-limit --fault etag', 'with faults'],
-  ['league-sync demo --for 30s', 'for half a minute'],
 ];
 
 export type Output = Pick<ProcessIO, 'print' | 'printError' | 'terminal' | 'errorTerminal'>;
@@ -95,6 +80,7 @@ function addOwnExamples(command: Program, path: string): void {
 
 /** Each command has a line of its own, to copy; it is not broken to fit the terminal. */
 function addExamplesTo(command: Program, examples: readonly Example[]): void {
+  if (examples.length === 0) return;
   const lines = examples.map(([line, what]) => `  # ${what}\n  ${line}`);
   command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }

@@ -2,7 +2,6 @@ import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { countUnidentified } from '../store/queries/open-problems.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
-import { paragraph } from '../terminal/paragraph.ts';
 import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
 import { plural } from '../terminal/text.ts';
@@ -49,9 +48,9 @@ function describeWhen(unidentified: number): string {
   return `${usual}, but not while the service sends elements without a readable league_id (${unidentified} in rejected_leagues)`;
 }
 
-async function confirm({ ask, terminal }: ProcessIO, count: number): Promise<boolean> {
+async function confirm({ ask }: ProcessIO, count: number): Promise<boolean> {
   const question = `Remove ${count === 1 ? 'this league' : `these ${count} leagues`} with the next poll? [y/N] `;
-  const answer = await ask?.(await paragraph(question, terminal));
+  const answer = await ask?.(question);
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 

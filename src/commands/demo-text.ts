@@ -8,8 +8,8 @@ import { formatSecond, systemClock } from '../time/clock.ts';
 import { describeFields, nameBefore } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
 
-/** What a demo prints at once: each text, such as a command to copy, has a line of its own. */
-export type Block = readonly (readonly [name: string, ...texts: readonly string[]])[];
+/** What a demo prints at once; a second text of one name has an empty name. */
+export type Block = readonly (readonly [name: string, text: string])[];
 
 type Narration = {
   readonly log: Log;
@@ -22,12 +22,8 @@ type Narration = {
 export function createNarration({ print }: Pick<ProcessIO, 'print'>, { log, terminal, acceptRemovals }: Narration) {
   let lastReason: string | undefined;
   const show = async (block: Block, before: string, after: string): Promise<void> => {
-    const isNamed = (index: number): boolean => index === 0 || terminal === undefined;
-    const rows = block.flatMap(([name, ...texts]) =>
-      texts.map((text, index) => [isNamed(index) ? name : '', text] as const),
-    );
-    if (terminal === undefined) for (const [name, text] of rows) log.info(`${name}: ${text}`);
-    else await print(before + formatRecord(rows, terminal) + after);
+    if (terminal === undefined) for (const [name, text] of block) log.info(name === '' ? text : `${name}: ${text}`);
+    else await print(before + formatRecord(block, terminal) + after);
   };
   return {
     open: (block: Block): Promise<void> => show(block, '', '\n'),

