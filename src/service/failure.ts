@@ -36,10 +36,7 @@ export function describeUnexpected(
   return new StatusError(false, `${name} was answered with status ${status}.`, { ...details, fix: WRONG_ADDRESS });
 }
 
-/**
- * Where a response redirects to, as part of a message; empty if that is unreadable or has a secret in it. Parsing
- * decodes the host, so both texts are checked for secrets.
- */
+/** For a message; empty if unreadable, or with a secret in it. Parsing decodes the host, so both texts are searched. */
 function describeLocation({ header, url }: ServiceResponse, scrub: Secrets['scrub']): string {
   const location = header('location') ?? '';
   const target = location === '' ? null : URL.parse(location, url);
@@ -61,10 +58,7 @@ export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub'
   return typeof message === 'string' ? scrub(message).slice(0, MAX_MESSAGE_LENGTH) : undefined;
 }
 
-/**
- * Details for the error that reports a failed response; `quoted` holds sentences to append to the error's message. Also
- * puts the response's `Retry-After` into effect, for any status.
- */
+/** Details for the error about a failed response. Also puts its `Retry-After` into effect, whatever the status. */
 export function readFailureDetails(
   response: HttpResponse,
   body: JsonObject | undefined,
