@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { CredentialsError, type Problem, SettingsError } from '../errors.ts';
 import type { Environment, Settings } from './environment.ts';
-import { chooseProxy, type ProxyServer } from './proxy.ts';
+import { chooseProxy } from './proxy.ts';
 import { notSet, readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
 import { readTextFile } from './text-file.ts';
 
@@ -15,8 +15,8 @@ export type Credentials = { readonly read: () => CredentialPair };
 /** A secret that was set as `NAME` or `NAME_FILE`. `read` throws a SettingsError if the file cannot be used. */
 type Secret = { readonly name: string; readonly read: () => string };
 
-/** Returns the URL (read again if it is in a file) and its proxy. Throws a SettingsError. Log only the URL's host. */
-export type HeartbeatSource = () => { readonly url: URL; readonly proxy: ProxyServer | undefined };
+/** The URL (read again if it is in a file) and its proxy. Throws a SettingsError. Log only the URL's host. */
+export type HeartbeatSource = NonNullable<ReturnType<typeof findHeartbeat>>;
 
 /** Throws a SettingsError. `username` stays as it was at this call; `read` reads the current credentials. */
 export function findCredentials(values: Values): Credentials & Pick<CredentialPair, 'username'> {
@@ -47,14 +47,14 @@ export function findCredentials(values: Values): Credentials & Pick<CredentialPa
   };
 }
 
-export function findHeartbeat(values: Values, environment: Environment): HeartbeatSource | undefined {
+export function findHeartbeat(values: Values, environment: Environment) {
   return findSource(values, 'LEAGUE_SYNC_HEARTBEAT_URL', (secret) => {
     const url = readHeartbeatUrl(secret.read(), secret.name);
     return { url, proxy: chooseProxy(url, environment) };
   });
 }
 
-/** Reads a setting, again at each call. Undefined if it is not set; throws a SettingsError if it cannot be used. */
+/** Reads a setting again at each call, since its file may have changed. Undefined if unset. Throws a SettingsError. */
 export function findSource<T>(values: Values, name: string, read: (secret: Secret) => T): (() => T) | undefined {
   const secret = findSecret(values, name);
   if (secret === undefined) return undefined;

@@ -32,10 +32,7 @@ export function readDotenv(): string | undefined {
   return existsSync('.env') ? readTextFile('.env') : undefined;
 }
 
-/**
- * Node would take the line after an empty value that a space follows for the value, and miss the end of a line of CR. A
- * no-break space stays, so that a secret which ends with one is warned of.
- */
+/** Node misreads spaces after an empty value, and a lone CR. A no-break space at an end stays, to be warned of. */
 function trimLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n').replaceAll(/^[^\S\n]+|[ \t\v\f]+$/gm, '');
 }

@@ -21,9 +21,10 @@ const REFUSED = `channel_binding client_encoding connect_timeout fallback_applic
   max_protocol_version min_protocol_version replication require_auth requirepeer requiressl scram_client_key
   scram_server_key service servicefile ssl ssl_max_protocol_version ssl_min_protocol_version sslcertmode sslcompression
   sslcrl sslcrldir sslkeylogfile sslnegotiation sslpassword sslsni target_session_attrs tcp_user_timeout`.split(/\s+/);
+
 /** What asks for the connection that is made anyway. */
-const HARMLESS = `channel_binding=disable channel_binding=prefer connect_timeout=10 gssencmode=disable gssencmode=prefer
-  target_session_attrs=any target_session_attrs=read-write`.split(/\s+/);
+const HARMLESS =
+  /^((channel_binding|gssencmode)=(disable|prefer)|connect_timeout=10|target_session_attrs=(any|read-write))$/;
 
 const NO_HOST = 'no-host.invalid';
 
@@ -33,13 +34,13 @@ function variableOf(parameter: string): string {
   return `PG${Object.entries(irregular).find(([name]) => name === parameter)?.[1] ?? parameter.replaceAll('_', '').toUpperCase()}`;
 }
 
-/** Reads URL and variables as libpq does. Throws a SettingsError, which repeats neither the URL nor a value. */
+/** As libpq reads URL and variables. Throws a SettingsError, also for what is not implemented; it repeats no value. */
 export function readPostgresUrl(text: string, name: string, environment: Environment) {
   const parameters = readParameters(parseUrl(text, name), name);
   const read = (key: string) => parameters.get(key) ?? (environment[variableOf(key)] || undefined);
   for (const key of REFUSED) {
     const value = read(key);
-    if (value === undefined || HARMLESS.includes(`${key}=${value}`)) continue;
+    if (value === undefined || HARMLESS.test(`${key}=${value}`)) continue;
     if (parameters.has(key)) throw settingsError(`${name}: the parameter ${key} is not supported`, 'remove it');
     throw settingsError(`${name}: ${variableOf(key)} is set, which is not supported`, 'unset it for league-sync');
   }
@@ -122,7 +123,7 @@ function readTls(read: (key: string) => string | undefined, name: string) {
   throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
 }
 
-/** The password for `[host, port, database, user]` in `file`, by default `~/.pgpass`. Throws a SettingsError. */
+/** As libpq finds it for `[host, port, database, user]`. Throws a SettingsError, also if others may read the file. */
 function findInPasswordFile(file: string | undefined, wanted: readonly string[]): string | undefined {
   const path = file ?? join(homedir(), '.pgpass');
   if (file === undefined && !existsSync(path)) return undefined;

@@ -6,8 +6,7 @@ import { isTransient } from './response.ts';
 const EXPLANATIONS: readonly (readonly [codes: RegExp, problem: string, fix?: string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name cannot be resolved', 'check LEAGUE_SYNC_BASE_URL and DNS'],
   [/^ECONNREFUSED$/, 'the connection was refused', 'check LEAGUE_SYNC_BASE_URL, and that the service is running'],
-  [/^UND_ERR_PRX_CONN$/, 'the connection to the proxy broke'],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection broke before the response was complete'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_PRX_CONN)$/, 'the connection broke before the response was complete'],
   [/^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/, 'there is no route to the host'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection timed out'],
   [

@@ -13,7 +13,7 @@ export function remainingMs(stored: { readonly until: string; readonly askedAt: 
   return Math.max(0, Math.min(until - now, until - askedAt));
 }
 
-/** A wait that can be extended; steps of the clock do not change it. `onExtend` gets each new end (ms, wall clock). */
+/** A wait that can be extended, by the monotonic clock. `onExtend` gets each new end (ms, wall clock). */
 export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until: number): void => undefined) {
   /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = clock.monotonic() + Math.min(initialMs, MAX_RETRY_AFTER_MS);

@@ -108,10 +108,7 @@ async function send(
   return { ...response, isConditional, json: await readObject(response.body, secrets.scrubTokens, signal) };
 }
 
-/**
- * The error for a response that may mean that the token is no longer valid; undefined for any other response. If even a
- * fresh token gets 401 or 403, the service refuses the account; if it gets `result=fail`, the service has failed.
- */
+/** For a token that may be no longer valid. Of a fresh one, 401 and 403 refuse the account; `result=fail` does not. */
 function findRejection(
   response: JsonResponse,
   { path }: ResourceRequest,

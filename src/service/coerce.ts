@@ -36,7 +36,7 @@ function unknownField(field: string, sent: JsonValue | undefined): Drift {
   return { field: field.slice(0, MAX_NAME_LENGTH), kind: 'unknown-field', detail: typeName(sent) };
 }
 
-/** Reads the fields of an object. What is optional and unusable goes to `extra` and, with `prefix`, to drift. */
+/** Reads fields. What is unknown or fits nowhere goes to `extra` and drift, where `prefix` precedes its name. */
 export function readFields<Name extends string>(fields: readonly Field<Name>[], object: JsonObject, prefix: string) {
   const values: Partial<Record<string, FieldValue>> = {};
   const found: ParseFindings = { extra: [], problems: [], drift: [] };
@@ -91,10 +91,7 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
   return null;
 }
 
-/**
- * If `isAsDeclared` is false for a value, one of these functions converts the value to the type of the column. The
- * result is undefined if the conversion would lose data, except that a number may be rounded.
- */
+/** For values that are not `isAsDeclared`; undefined if the conversion would lose data, except by rounding a number. */
 const READERS: Readonly<Record<FieldType, (sent: JsonValue) => FieldValue | undefined>> = {
   text: readText,
   number: readNumber,

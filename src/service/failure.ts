@@ -36,7 +36,7 @@ export function describeUnexpected(
   return new StatusError(false, `${name} was answered with status ${status}.`, { ...details, fix: WRONG_ADDRESS });
 }
 
-/** Where a response redirects to, for a message; empty if it may hold a secret, whose host may be encoded. */
+/** For a message; empty if unreadable, or with a secret in it. Parsing decodes the host, so both texts are searched. */
 function describeLocation({ header, url }: ServiceResponse, scrub: Secrets['scrub']): string {
   const location = header('location') ?? '';
   const target = location === '' ? null : URL.parse(location, url);
@@ -58,7 +58,7 @@ export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub'
   return typeof message === 'string' ? scrub(message).slice(0, MAX_MESSAGE_LENGTH) : undefined;
 }
 
-/** Details for the error of a failed response; `quoted` are sentences for it. Puts its `Retry-After` into effect. */
+/** Details for the error about a failed response. Also puts its `Retry-After` into effect, whatever the status. */
 export function readFailureDetails(
   response: HttpResponse,
   body: JsonObject | undefined,

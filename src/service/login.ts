@@ -31,9 +31,8 @@ type LoginCause = Pick<LoginRecord, 'reason'> & { readonly runId: () => LoginRec
 export type LogIn = ReturnType<typeof createLogIn>;
 
 /**
- * Returns a function that logs in once. The function rejects with the signal's reason or a RunError, which is a
- * CredentialsError if the credentials were refused or cannot be read. `onLogin` gets each login except those that a
- * `Retry-After` prevented.
+ * Returns a function that logs in once. It rejects with the signal's reason or a RunError: a CredentialsError if the
+ * credentials were refused or cannot be read. `onLogin` gets each login but those that a `Retry-After` prevented.
  */
 export function createLogIn(connection: ServiceConnection, onLogin: (login: LoginRecord) => void) {
   return async ({ reason, runId }: LoginCause, credentials: Credentials, signal: AbortSignal): Promise<Token> => {

@@ -35,9 +35,8 @@ export type LeagueList = Awaited<ReturnType<typeof parseLeagues>>;
 const BATCH_SIZE = 500;
 
 /**
- * Rejects with the signal's reason, or with a ContractError if there is no list or if most elements are unusable.
- * `stored`: the hashes of the stored leagues that are in scope and not removed, by `league_id`; an element with the same
- * id and hash is not validated again.
+ * Rejects with the signal's reason, or a ContractError if there is no list or most elements are unusable. `stored`: the
+ * hashes of the live stored leagues in scope, by `league_id`; an element that equals one is not validated again.
  */
 export async function parseLeagues(
   body: JsonObject,

@@ -34,9 +34,8 @@ const MAX_ATTEMPTS = 4;
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Calls `attempt` until an attempt succeeds or fails permanently, four attempts have failed, or the next attempt would
- * start after the deadline. Between attempts, waits with exponential backoff and full jitter, but at least until the
- * end of a `Retry-After`.
+ * Calls `attempt` until one succeeds or fails for good, four have failed, or the next would start after the deadline.
+ * Between attempts, waits with exponential backoff and full jitter, but at least until the end of a `Retry-After`.
  */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, random, deadline, firstWaitMs = 500 } = options;

@@ -38,7 +38,7 @@ export type Resource = 'leagues' | 'profile';
 
 type Subject = 'login' | Resource;
 
-/** A login that only a person can mend, or a fresh token that was rejected. Tried again at `until` (ms, wall clock). */
+/** A login that only a person can correct, or a resource that rejects fresh tokens. `until` (ms, wall clock): next try. */
 export type SessionFailure = { readonly subject: Subject; readonly error: RunError; readonly until: number };
 
 /** The waits after such failures in a row. */

@@ -32,7 +32,7 @@ type Answer<T> = { readonly rejection: RunError } | { readonly rejection?: never
 
 export type Session = ReturnType<typeof createSession>;
 
-/** Holds the token and renews it before it expires; `logIn` sends the request. Disposal ends a login in progress. */
+/** Holds the token and renews it in time. Knows nothing of HTTP: `logIn` sends the request. Disposal ends a login. */
 export function createSession(options: SessionOptions) {
   const { logIn: sendLogin, credentials, clock, leewayMs, loginTimeoutMs, barredBy } = options;
   const backoff = createSessionBackoff(clock);
@@ -104,10 +104,7 @@ export function createSession(options: SessionOptions) {
     return backoff.blockedBy(resource) ?? (isTokenNeeded ? backoff.blockedBy('login') : undefined);
   };
 
-  /**
-   * Resolves to a token that the resource has not rejected; logs in if there is none (single flight). Rejects with the
-   * error of the login, also during the wait for the next one, or with the signal's reason.
-   */
+  /** A token that the resource has not rejected; one login at a time. Rejects like the login, or with the reason. */
   const getToken = async (resource: Resource, { signal, runId }: Asker): Promise<Token> => {
     signal.throwIfAborted();
     const block = blockedBy(resource);
@@ -116,7 +113,7 @@ export function createSession(options: SessionOptions) {
     return usableToken(resource) ?? (await unlessAborted(logIn(runId), signal));
   };
 
-  /** Whether another login may help: not after a rejected fresh token, or during the wait for `result=fail`. */
+  /** Not if the resource rejected a fresh token earlier, or while it waits since that did not end `result=fail`. */
   const mayReplace = (resource: Resource, { kind }: RunError): boolean =>
     !rejected.has(resource) && (kind === 'credentials' || backoff[resource].remainingMs() === 0);
 
@@ -149,7 +146,7 @@ export function createSession(options: SessionOptions) {
   return {
     current: (): Token | undefined => cached,
     token: getToken,
-    /** Sends with a token, and once more with another if that may help. Rejects like `token` or `send`. */
+    /** Sends a request with a token, and once more with another if that is rejected and a login may help. */
     request: async <T>(resource: Resource, asker: Asker, send: (token: Token) => Promise<Answer<T>>): Promise<T> => {
       let token = await getToken(resource, asker);
       let answer = await send(token);

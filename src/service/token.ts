@@ -35,9 +35,8 @@ export function hasExpiredOnArrival(token: Token): boolean {
 }
 
 /**
- * Time (ms) until the token is due for renewal: min(leeway, lifetime / 3) before its expiry, or 30 minutes after the
- * login if the expiry is unknown. If the token had expired on arrival, the wait grows with `expiredOnArrival`, the
- * number of consecutive logins that returned such a token.
+ * Time (ms) until renewal: min(leeway, lifetime / 3) before the expiry, or 30 minutes after the login if that is unknown.
+ * After `expiredOnArrival` logins in a row whose token had expired, with backoff.
  */
 export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expiredOnArrival: number): number {
   const { lifetimeMs } = token;

@@ -87,9 +87,8 @@ const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
 /**
- * Reads an ISO 8601 timestamp as ms since 1970; undefined for other text and for impossible dates, such as 31 November.
- * A timestamp without `Z` or an offset is read as UTC, not as local time. Seconds and fractions are optional; a space
- * may replace `T`.
+ * Reads an ISO 8601 timestamp as ms since 1970, in UTC unless it has an offset; undefined for other text and impossible
+ * dates, such as 31 November. Seconds and fractions are optional; a space may replace `T`.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = TIMESTAMP.exec(text.trim());

@@ -127,9 +127,8 @@ function createClockFinder(values: ParsedFields, isNamedDay: (timestamp: number)
 }
 
 /**
- * Finds times in a zone. After a change of its clock, the clock as it was before counts as well, for as long as the
- * change was. If the clock was put forward, what either names takes place, so that nothing is left out; if it was put
- * back, only what both name, so that a named hour does not come twice.
+ * Finds times in a zone. After a change of its clock, the clock as before counts as well for as long as the change was:
+ * if it was put forward, what either names takes place; if back, what both name, so that no named hour comes twice.
  */
 function createFinder(timezone: string, findOnClock: Finder): Finder {
   const { offsetAt, findChange } = createZone(timezone);

@@ -5,9 +5,8 @@ import type { Clock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /**
- * The returned function must be called every second. It retries a failed write of a run's end, logs when the database
- * becomes unwritable or writable again, and calls `onPollRequest` if `league-sync poll` has asked for a poll. A database
- * that is locked is logged by `onLongWait` (resources.ts) instead.
+ * To be called every second: retries a failed write of a run's end, logs when the database becomes unwritable or writable
+ * again (a lock is logged by `onLongWait`, resources.ts), and takes what `league-sync poll` has asked for.
  */
 export function createDatabaseWatch(
   store: Store,

@@ -47,9 +47,8 @@ export type OpenOptions = {
 };
 
 /**
- * Takes the lock and opens the database and the session. Rejects with a LockedError, a DatabaseError, the signal's
- * reason or the error of `onLocked`. Disposing closes everything in reverse order and leaves the database as a single
- * file, unless another program has it open.
+ * Takes the lock and opens database and session. Rejects with a LockedError, a DatabaseError, the signal's reason or
+ * the error of `onLocked`. Disposing closes all in reverse and leaves one file, unless another program has it open.
  */
 export async function openWorker(config: Config, options: OpenOptions) {
   const { log, pid, command, emit, system } = options;
@@ -184,11 +183,8 @@ const OUTPUT_NAMES = ['webhook', 'mirror', 'copy'] as const;
  * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds
  * `stale_at` to a last good poll of version 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
  */
-function prepareRows(
-  store: Store,
-  config: Config,
-  { signal, isDemo = false, system: { clock } }: OpenOptions,
-): Promise<number> {
+function prepareRows(store: Store, config: Config, { signal, isDemo = false, system }: OpenOptions): Promise<number> {
+  const { clock } = system;
   const foundAt = formatTimestamp(clock.now());
   const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;
   return store.write(() => {

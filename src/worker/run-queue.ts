@@ -73,10 +73,7 @@ export function createRunQueue({ poll, retryAfter, blockedBy, log, signal }: Run
   };
   return {
     request,
-    /**
-     * Requests a catch-up for a kind in `owed` if nothing blocks it. Does nothing while a run is in progress: if the
-     * service rejects or postpones that run, the catch-up must wait, too.
-     */
+    /** Makes up for a kind in `owed` that nothing blocks; not during a run, after which it may have to wait as well. */
     resume: (): void => {
       if (current !== undefined || retryAfter.until() > 0) return;
       const kind = ORDER.find((kind) => owed.has(kind) && blockedBy(kind) === undefined);

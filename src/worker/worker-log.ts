@@ -22,11 +22,7 @@ export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) =>
   };
 }
 
-/**
- * Logs one line per run. In a streak of failures, the first of each sort is a warning and the others are at level info;
- * the next successful run logs the end of the streak. Warns of held removals once, and again if their number or the
- * reason changes.
- */
+/** A line per run. In a streak, the first failure of each sort is a warning; its end is told. New holds are a warning. */
 export function createRunLog(log: Log, clock: Clock): (report: RunReport) => void {
   const streaks = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
   let lastHold: string | undefined;

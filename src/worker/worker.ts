@@ -11,6 +11,7 @@ import { createFollower } from '../outputs/follow.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
+import type { RunDeps } from '../sync/run.ts';
 import { formatSecond, formatTimestamp } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 import { openDelivery } from '../webhook/delivery.ts';
@@ -104,7 +105,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   options.onPollNow(() => pollNow('SIGHUP'));
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
-  for (const { kind } of jobs) pollAtStart(kind, config, resources, queue, log);
+  for (const { kind } of jobs) pollAtStart(kind, deps, queue, log);
   const watchDatabase = createDatabaseWatch(store, { clock, log }, () => pollNow('league-sync poll'));
   await using retention = createRetention(config.runRetentionMs, deps, log);
   const renewing = session.keepRenewed(signal);
@@ -120,10 +121,10 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   await runScheduler(jobs, { clock, onTick }, signal);
   // What the last poll has changed is still published.
   const done = new AbortController();
-  clock.sleep(COPY_GRACE_MS, done.signal).then(
-    () => graceOver.abort(),
-    () => undefined,
-  );
+  clock
+    .sleep(COPY_GRACE_MS, done.signal)
+    .then(() => graceOver.abort())
+    .catch(() => undefined);
   await queue.idle();
   polled.abort();
   await Promise.all([renewing, delivering, mirroring, copying]);
@@ -168,11 +169,7 @@ async function openStatusServer(
   return server;
 }
 
-function logStart(
-  config: Config,
-  { store, interrupted }: WorkerResources,
-  { log, pid, system: { clock } }: WorkerOptions,
-): void {
+function logStart(config: Config, { store, deps, interrupted }: WorkerResources, { log, pid }: WorkerOptions): void {
   if (interrupted > 0) {
     const runs = `${interrupted} unfinished run${interrupted === 1 ? '' : 's'}`;
     log.warn({ runs: interrupted }, `marked ${runs} of an earlier worker as interrupted`);
@@ -180,7 +177,7 @@ function logStart(
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
   const { expression, label, timezone } = schedule;
-  const nextTime = schedule.nextTime(clock.now());
+  const nextTime = schedule.nextTime(deps.clock.now());
   log.info(
     {
       service,
@@ -205,15 +202,9 @@ function jobsOf({ schedule, profileSchedule }: Config, queue: RunQueue) {
   return [job('leagues', schedule), ...(profileSchedule === 'off' ? [] : [job('profile', profileSchedule)])];
 }
 
-function pollAtStart(
-  kind: RunKind,
-  { scope }: Config,
-  { store, deps }: WorkerResources,
-  queue: RunQueue,
-  log: Log,
-): void {
+function pollAtStart(kind: RunKind, { store, scope, clock }: RunDeps, queue: RunQueue, log: Log): void {
   const last = store.read(() => (kind === 'leagues' ? store.runs.lastOfScope(scope) : store.runs.lastProfile()));
-  if (last === undefined || !isFresh(last, deps.clock.now())) queue.request(kind, 'start');
+  if (last === undefined || !isFresh(last, clock.now())) queue.request(kind, 'start');
   else
     log.info(
       { kind, last_success_at: last.finished_at },
