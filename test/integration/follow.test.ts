@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DatabaseError, KilledError, RefusedError, RunError, SettingsError, StoppedError } from '../../src/errors.ts';
@@ -5,6 +6,7 @@ import { createFollower, type Follower, type Output } from '../../src/outputs/fo
 import type { Store } from '../../src/store/store.ts';
 import { recordMirror } from '../../src/store/tables/outputs.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
+import { createAppendOutput } from '../support/append-output.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { execute, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
@@ -279,6 +281,39 @@ describe('a stop', () => {
     stop.signal.abort(new StoppedError());
     await fail(new KilledError('internal', false, 'Killed.'));
     expect(row()).toMatchObject({ failed_attempts: 0 });
+  });
+});
+
+describe('the output that docs/architecture.md gives as an example', () => {
+  it('is this one', () => {
+    const [example, architecture] = ['test/support/append-output.ts', 'docs/architecture.md'].map((file) =>
+      readFileSync(file, 'utf8'),
+    );
+    expect(architecture).toContain(example?.slice(example.indexOf('/**')));
+  });
+
+  it('appends each change, goes on where it was, and says in its row how far it is', async () => {
+    const file = folder.file('changes.jsonl');
+    const add = (count: number) =>
+      execute(
+        path,
+        `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${count})
+          INSERT INTO league_changes (run_id, at, league_id, kind, after) SELECT 1, '2026-11-01T00:00:00.000Z', value, 'added', '{}' FROM n`,
+      );
+    execute(
+      path,
+      "INSERT INTO runs (kind, trigger, scope, started_at, outcome) VALUES ('leagues', 'start', 'all', '2026-11-01T00:00:00.000Z', 'running')",
+    );
+    add(250);
+    await start(createAppendOutput(store, file, 'mirror'));
+    await settle();
+    expect(row()).toMatchObject({ label: file, seq: 250 });
+    add(1);
+    follower.onEvent(CHANGED);
+    await settle();
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).seq)).toEqual(Array.from({ length: 251 }, (_, index) => index + 1));
+    expect(row()).toMatchObject({ seq: 251, failed_attempts: 0 });
   });
 });
 
