@@ -70,10 +70,7 @@ const VALUES = 20;
 
 type Widths = { readonly name: number; readonly field: number };
 
-/**
- * Each changed field has its own line, with its old and its new value, aligned beside the name if there is room. Rows
- * that are formatted apart, with the same `least` widths, are aligned with each other.
- */
+/** A line for each changed field, beside the name if there is room; rows with the same `least` widths are aligned. */
 export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal, least?: Widths): readonly string[] {
   const escaped = rows.map(escapeRow);
   const layout = { ...alignColumns(escaped, terminal.columns, least), ...terminal };

@@ -4,10 +4,7 @@ import { type Program, runChild } from '../outputs/child-process.ts';
 import type { Inspection } from './inspect.ts';
 import type { OnProgress, Progress } from './transfer.ts';
 
-/**
- * `fill`: brings the mirror to the end of the database; `follow`: likewise, but compares only recent runs, if `fill` has
- * compared all of them before; `rebuild`: rebuilds it; `inspect`: only reads what it says of itself.
- */
+/** `fill` brings it to the end of the file, `follow` compares recent runs only, `rebuild` rebuilds, `inspect` reads. */
 export type MirrorJob = 'fill' | 'follow' | 'rebuild' | 'inspect';
 
 type Results = { readonly [Job in MirrorJob]: Job extends 'inspect' ? Inspection : Progress };

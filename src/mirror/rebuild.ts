@@ -18,10 +18,7 @@ import {
 /** What the names of the new relations end with until they replace the old ones. */
 const SUFFIX = '__rebuild';
 
-/**
- * Rebuilds the mirror in one transaction: fills new relations beside the old ones, which others can read and write
- * until the new ones replace them at its end. Rejects with a RunError, with the old mirror as it was.
- */
+/** Fills new relations beside the old ones and swaps them, in one transaction. A RunError leaves all as it was. */
 export async function rebuildMirror(path: string, target: MirrorTarget, onProgress: OnProgress): Promise<Progress> {
   const openSnapshot = createOpener(path);
   const origin = await readOrigin(openSnapshot);

@@ -53,10 +53,7 @@ export function createApp(monitor: Monitor, log: Log) {
 /** The maximum number of unfinished requests for pages, assets and JSON. A browser sends fewer at once. */
 const MAX_QUEUED = 8;
 
-/**
- * Renders one page at a time and yields to the event loop before each page, so that polls, probes and signals wait for
- * at most one page. If there are very many leagues, rendering a page takes a tenth of a second.
- */
+/** Renders one page at a time, each in its own turn, so that polls, probes and signals wait for one page at most. */
 export function createRequestQueue(): (handler: Handler) => Handler {
   let queued = 0;
   let last: Promise<unknown> = Promise.resolve();

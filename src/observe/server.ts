@@ -109,10 +109,7 @@ export function isAllowedHost(host: string, boundTo: string, allowed: readonly s
   return allowed.includes(name) || (isLoopback(name) && !name.endsWith('.localhost'));
 }
 
-/**
- * Makes room for each new connection, so that connections that others hold open keep no probe waiting. Closes a
- * connection that pipelines too many requests, since answering them all would delay polls and probes.
- */
+/** Makes room for new connections, so that open ones keep no probe waiting; closes one that pipelines too much. */
 function limitConnections(server: Server, listener: RequestListener): void {
   /** The number of unanswered requests of each connection; the connection that was used last is the last one. */
   const unanswered = new Map<Socket, number>();

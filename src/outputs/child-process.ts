@@ -43,10 +43,7 @@ type ChildOptions = {
   readonly onProgress?: (progress: unknown) => void;
 };
 
-/**
- * Runs a command of this program in a process of its own, and resolves to its result. Rejects with the RunError that the
- * child reports, a KilledError if it was killed, but not because of `signal`, or the signal's reason.
- */
+/** Runs a command in a process. Rejects with its RunError, a KilledError if others killed it, or like `signal`. */
 export async function runChild([executable = '', ...args]: readonly string[], options: ChildOptions): Promise<unknown> {
   const { task, environment, input = null, signal, maxSilenceMs = 0, onProgress } = options;
   // The child needs no settings, least of all secrets.

@@ -86,10 +86,7 @@ export function timeOfDay(at: number, now: number): string {
 const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
-/**
- * Reads an ISO 8601 timestamp as ms since 1970, in UTC unless it has an offset; undefined for other text and impossible
- * dates, such as 31 November. Seconds and fractions are optional; a space may replace `T`.
- */
+/** ISO 8601 as ms since 1970, by default UTC; undefined for other text. Seconds are optional, `T` may be a space. */
 export function parseTimestamp(text: string): number | undefined {
   const match = TIMESTAMP.exec(text.trim());
   if (match === null) return undefined;

@@ -41,10 +41,7 @@ const FRESH_MS = 30_000;
 /** How long copying may go on after a stop. */
 const COPY_GRACE_MS = 3_000;
 
-/**
- * Keeps a valid token and polls on schedule until the signal aborts. Rejects only if the worker cannot start, with a
- * LockedError, a DatabaseError or a SettingsError; later failures are recorded, logged and retried.
- */
+/** Keeps a token and polls until the signal aborts. Rejects with a RunError or a SettingsError if it cannot start. */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
   const { log, signal } = options;
   let closed: CloseResult | undefined;

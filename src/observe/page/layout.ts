@@ -49,10 +49,7 @@ function replyAsset(type: string, cache: string, body: string): Response {
   return { status: 200, headers: { 'Content-Type': type, 'Cache-Control': cache }, body };
 }
 
-/**
- * `path` is set if the page is in the navigation; `status` defaults to 200. `up` leads to the home page, by default `./`:
- * all links are relative, because a reverse proxy may serve the pages below any path.
- */
+/** `path` is set for pages of the navigation; `status` defaults to 200, and `up`, the way home, to `./`. */
 export type PageInfo = {
   readonly title: string;
   readonly path?: string;
