@@ -86,6 +86,8 @@ describe('status --probe', () => {
   it('says so of a server that never ends its answer', async () => {
     const says = 'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"live';
     const { port } = await openPort(createSocketServer((socket) => socket.write(says)));
-    expect(await checkLive({ host: '127.0.0.1', port }, 100)).toBe('was not answered within 100 ms');
+    expect(await checkLive({ host: '127.0.0.1', port }, 100)).toBe(
+      'was answered with status 200, and not by league-sync',
+    );
   });
 });

@@ -60,6 +60,13 @@ export function createActions(stage: Stage, lives: Lives) {
     judge.endLife();
     note(`the clock steps by ${ms / 1_000} s`);
   };
+  const restoreBackup = async (): Promise<void> => {
+    if (random.chance(0.5)) await lives.stop();
+    else lives.kill();
+    // What was in flight may have come.
+    await stage.time.settle();
+    lives.restore();
+  };
   const weighted: readonly (readonly [number, () => unknown])[] = [
     [20, changeList],
     [14, switchFault],
@@ -68,6 +75,8 @@ export function createActions(stage: Stage, lives: Lives) {
     [4, lives.kill],
     [8, () => (lives.isRunning() ? undefined : lives.start())],
     [4, lives.stop],
+    [2, lives.backUp],
+    [2, restoreBackup],
     [4, person.hangUp],
     [3, person.askForPoll],
     [3, person.acceptRemovals],
@@ -92,6 +101,7 @@ export function createActions(stage: Stage, lives: Lives) {
       world.switches.clear();
       Object.assign(world.network, { service: 'up', receiver: 'up' });
       other.allowChanges();
+      lives.makePeace();
       if (!lives.isRunning()) lives.start();
     },
     person,

@@ -1,10 +1,11 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { loadConfig } from '../../../src/config/config.ts';
 import { readSettings } from '../../../src/config/environment.ts';
-import { StoppedError } from '../../../src/errors.ts';
+import { DatabaseError, StoppedError } from '../../../src/errors.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
+import { withDatabase } from '../../support/database.ts';
 import type { Stage } from './stage.ts';
 
 /** A stop may take 10 s (contract, 6). */
@@ -26,11 +27,12 @@ export type Lives = ReturnType<typeof createLives>;
 export function createLives({ settings, folder, world, judge, note, elapsed, during, clock, random }: Stage) {
   const lives: Life[] = [];
   const ends: Promise<void>[] = [];
+  let isPeace = false;
   let path = join(folder, '0', 'leagues.db');
   const current = (): Life | undefined => lives.find(({ isOver }) => !isOver);
 
   const live = async (life: Life): Promise<void> => {
-    const config = loadConfig(readSettings({ ...settings, LEAGUE_SYNC_DATABASE: life.path }), {});
+    const config = loadConfig(readSettings({ ...settings(), LEAGUE_SYNC_DATABASE: life.path }), {});
     const write = (line: string): void => {
       if (life.isAlive) judge.read(JSON.parse(line), line);
     };
@@ -42,11 +44,22 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       onPollNow: (pollNow) => {
         life.pollNow = pollNow;
       },
-      copy: () => Promise.reject(new Error('nothing is copied here')),
+      copy: publish,
       mirror: () => Promise.reject(new Error('nothing is mirrored here')),
     });
   };
+  /** As the process that copies, but at once; it fails now and then. */
+  const publish = async (from: string, target: string): Promise<void> => {
+    if (!isPeace && random.chance(0.2)) throw new DatabaseError('The disk of the copy is full.');
+    rmSync(target, { force: true });
+    withDatabase(from, (db) => db.prepare('VACUUM INTO ?').run(target), { readonly: true });
+    utimesSync(target, clock.now() / 1_000, clock.now() / 1_000);
+  };
   return {
+    /** From now on, nothing fails. */
+    makePeace: (): void => {
+      isPeace = true;
+    },
     path: () => path,
     isRunning: () => current() !== undefined,
     start: (): void => {
@@ -90,6 +103,28 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       life.stopping.abort(new StoppedError());
       judge.endLife();
       judge.look(path, false);
+    },
+    backUp: (): void => {
+      if (!existsSync(path)) return;
+      const file = join(folder, 'backup.db');
+      rmSync(file, { force: true });
+      try {
+        withDatabase(path, (db) => db.prepare('VACUUM INTO ?').run(file), { readonly: true });
+        judge.backUp(file);
+        note('backup');
+      } catch {
+        // Another program has locked the database.
+      }
+    },
+    /** Puts the backup in the place of the database; no worker may run. */
+    restore: (): void => {
+      const file = join(folder, 'backup.db');
+      if (current() !== undefined || !existsSync(file)) return;
+      note('the backup is restored');
+      path = join(folder, `restored-${lives.length}`, 'leagues.db');
+      mkdirSync(dirname(path), { recursive: true });
+      copyFileSync(file, path);
+      judge.restore(path);
     },
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),

@@ -44,6 +44,8 @@ export type Delivered = {
 export type World = ReturnType<typeof createService>;
 
 const TOKEN_LIFE_MS = 3_600_000;
+/** Faults with which the list has elements that cannot be stored: conflicting ones are rejected, too. */
+const BAD_ROWS = ['bad-rows', 'duplicates'];
 /** Faults with which a login tells a wrong expiry. */
 const ODD_TIMES = ['born-expired', 'wrong-clock'];
 
@@ -105,12 +107,13 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       const given = switches.respond(endpoint, () => respond(received, service), context);
       const response = await answer(given, request, signal);
       logged.status = given.status;
-      if (endpoint === 'login') isOddToken = ODD_TIMES.some((name) => switches.active().includes(name));
+      if (endpoint === 'login' && given.status === 200)
+        isOddToken = ODD_TIMES.some((name) => switches.active().includes(name));
       const pause = given.headers?.['Retry-After'];
       if (pause !== undefined) logged.pauseUntil = elapsed() + Number(pause) * 1_000;
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
       for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
-      logged.hasBadRows = switches.active().includes('bad-rows');
+      logged.hasBadRows = BAD_ROWS.some((name) => switches.active().includes(name));
       if (endpoint === 'leagues' && Array.isArray(sent))
         logged.ids = sent.map((league) => String(Object(league).league_id));
       return response;

@@ -8,12 +8,18 @@ import { createRandom } from './random.ts';
 import { createService, RECEIVER_URL, SERVICE_URL } from './service.ts';
 
 const SCHEDULES = ['5 */2 * * *', '*/20 */6 * * *', '0 1,5,9,13,17,21 * * *', '30 4 1,15 * 5', '17 3-15 * * 1-5'];
+/** What an operator may change between two lives. */
+const PROFILE_SCHEDULES = ['off', '0 */8 * * *', '40 3 * * *'];
 const ZONES = ['UTC', 'Europe/London', 'America/New_York', 'Australia/Lord_Howe'];
 /** A week with a change of clocks in Europe, one with another in America, and one without. */
+const REMOVAL_LIMITS = [5, 20, 50];
 const STARTS = ['2026-10-22T09:30:00.000Z', '2026-10-29T22:10:00.000Z', '2026-07-03T00:00:00.000Z'].map(Date.parse);
 const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
 /** How much longer short sleeps may last while a request is in flight, and otherwise. */
-const SLACK_MS = { busy: 5_000, idle: 600_000 };
+const SLACK_MS = { busy: 5_000, idle: 2_400_000 };
+
+/** The published copy. */
+export const PUBLISHED = 'published.db';
 
 export type Stage = ReturnType<typeof createStage>;
 
@@ -29,21 +35,34 @@ export function createStage(seed: number) {
   const judge = createJudge(world, { elapsed, note });
   const folder = mkdtempSync(join(fastFolder(), 'league-sync-simulation-'));
   const passwordFile = join(folder, 'password');
-  const settings = {
-    LEAGUE_SYNC_BASE_URL: SERVICE_URL,
-    LEAGUE_SYNC_USERNAME: world.service.username,
-    LEAGUE_SYNC_PASSWORD_FILE: passwordFile,
+  const drawSettings = () => ({
     LEAGUE_SYNC_SCHEDULE: random.pick(SCHEDULES),
+    LEAGUE_SYNC_PROFILE_SCHEDULE: random.pick(PROFILE_SCHEDULES),
     LEAGUE_SYNC_TIMEZONE: random.pick(ZONES),
-    LEAGUE_SYNC_LISTEN: 'off',
-    LEAGUE_SYNC_WEBHOOK_URL: RECEIVER_URL,
-    LEAGUE_SYNC_WEBHOOK_SECRET: WEBHOOK_SECRET,
-  };
-  const schedule = parseSchedule(settings.LEAGUE_SYNC_SCHEDULE, settings.LEAGUE_SYNC_TIMEZONE);
-  note(`${settings.LEAGUE_SYNC_SCHEDULE} in ${settings.LEAGUE_SYNC_TIMEZONE}`);
+    LEAGUE_SYNC_REMOVAL_LIMIT: `${random.pick(REMOVAL_LIMITS)}%`,
+  });
+  let drawn = drawSettings();
+  let schedule = parseSchedule(drawn.LEAGUE_SYNC_SCHEDULE, drawn.LEAGUE_SYNC_TIMEZONE);
 
   return {
-    ...{ random, time, clock, elapsed, world, judge, trace, note, folder, settings },
+    ...{ random, time, clock, elapsed, world, judge, trace, note, folder },
+    /** The settings of the next life: now and then, a person has changed them. */
+    settings: () => {
+      if (random.chance(0.3)) drawn = drawSettings();
+      note(Object.values(drawn).join(', '));
+      schedule = parseSchedule(drawn.LEAGUE_SYNC_SCHEDULE, drawn.LEAGUE_SYNC_TIMEZONE);
+      judge.setRemovalLimit(Number.parseInt(drawn.LEAGUE_SYNC_REMOVAL_LIMIT, 10) / 100);
+      return {
+        ...drawn,
+        LEAGUE_SYNC_BASE_URL: SERVICE_URL,
+        LEAGUE_SYNC_USERNAME: world.service.username,
+        LEAGUE_SYNC_PASSWORD_FILE: passwordFile,
+        LEAGUE_SYNC_LISTEN: 'off',
+        LEAGUE_SYNC_WEBHOOK_URL: RECEIVER_URL,
+        LEAGUE_SYNC_WEBHOOK_SECRET: WEBHOOK_SECRET,
+        LEAGUE_SYNC_PUBLISH: join(folder, PUBLISHED),
+      };
+    },
     /** Gives the account a new password, here and at the service. */
     setPassword: (password: string): void => {
       world.service.password = password;

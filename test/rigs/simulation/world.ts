@@ -35,7 +35,7 @@ export async function runWorld(seed: number): Promise<readonly string[]> {
     await person.moveWebhook(judge.acceptedSeq(lives.path()));
     await pass(PEACE_MS);
     person.hangUp();
-    await pass(10 * MINUTE);
+    await pass(HOUR);
     judge.expectWell(lives.path());
     await lives.stop();
     judge.throwIfFailed();
