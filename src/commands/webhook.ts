@@ -12,7 +12,7 @@ import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts'
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
-/** Sends a message of type `webhook.test`. Needs no database, and changes nothing in one. */
+/** Sends a message of type `webhook.test`. Needs no database; in one, only what is pending falls due. */
 export const testWebhook: Command<object> = async (io) => {
   const target = loadWebhook(io.settings(), io.environment)();
   const madeAt = formatTimestamp(systemClock.now());

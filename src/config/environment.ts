@@ -10,10 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The settings in force, with warnings about unknown names and about `.env` lines that are probably mistakes. */
 export type Settings = { readonly values: Values; readonly warnings: readonly Problem[]; readonly hasDotenv: boolean };
 
-/**
- * Merges the settings of the environment and of `.env`; the environment wins. An empty value counts as unset. A secret
- * that the environment sets in either form (`NAME` or `NAME_FILE`) hides both forms in `.env`.
- */
+/** Environment before `.env`. Empty counts as unset; either form of a secret there hides both forms in `.env`. */
 export function readSettings(environment: Environment, dotenv?: string): Settings {
   const fromEnvironment = ownSettings(environment);
   const text = trimLines(dotenv ?? '');
@@ -53,7 +50,7 @@ function findUnknown(names: readonly string[]): readonly Problem[] {
   const known = SETTING_NAMES.map((name) => name.slice(PREFIX.length));
   const unknown = names.filter((name) => !(name in SETTINGS));
   return unknown.map((name) => {
-    const near = closestName(name.slice(PREFIX.length), known);
+    const near = closestName(name.slice(PREFIX.length).toUpperCase(), known);
     const fix = near ? `rename it (did you mean ${PREFIX}${near}?)` : 'remove it, or look for its name in .env.example';
     return { message: `${name} is not a setting and is ignored`, fix };
   });

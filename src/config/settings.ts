@@ -67,7 +67,10 @@ const hosts: Read<readonly string[]> = (text, name) => {
   });
 };
 
-const flag = parsed((text) => (text === 'true' ? true : text === 'false' ? false : undefined), 'write true or false');
+const flag = parsed((text) => {
+  if (/^(true|1|yes|on|y|enabled)$/i.test(text)) return true;
+  return /^(false|0|no|off|n|disabled)$/i.test(text) ? false : undefined;
+}, 'write true or false');
 
 const path = parsed(
   (text) => (text === '' || text === ':memory:' || text.includes('\0') ? undefined : text),

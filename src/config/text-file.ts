@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { codeOf, SettingsError } from '../errors.ts';
 import { settingsError } from './settings.ts';
 
-const MAX_FILE_BYTES = 64 * 1_024;
+const MAX_FILE_BYTES = 2 ** 20;
 
 /** A small UTF-8 file, without a byte order mark. Throws a SettingsError; its message begins with `prefix`. */
 export function readTextFile(file: string, prefix = ''): string {
@@ -11,7 +11,7 @@ export function readTextFile(file: string, prefix = ''): string {
     // Reading a pipe or a device might never end.
     if (!stats.isFile()) throw settingsError(`${prefix}${file} is not a regular file`, 'use a regular file');
     if (stats.size > MAX_FILE_BYTES)
-      throw settingsError(`${prefix}${file} is larger than 64KB`, 'keep only settings and secrets in it');
+      throw settingsError(`${prefix}${file} is larger than 1MB`, 'keep only settings and secrets in it');
     const bytes = readFileSync(file);
     if (bytes.includes(0)) throw settingsError(`${prefix}${file} is in UTF-16, not in UTF-8`, 'save it as UTF-8');
     return new TextDecoder().decode(bytes);

@@ -24,7 +24,7 @@ export type HttpRequest = {
   readonly timeoutMs: number;
   /** Limits the size of the body after decompression. */
   readonly maxBodyBytes: number;
-  /** If true, no body causes an error: it is not decompressed, is truncated, and is empty if it cannot be read. */
+  /** If true, nothing about the body is an error: it is not decompressed, is truncated, and empty if unreadable. */
   readonly isBodyOptional?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;

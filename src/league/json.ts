@@ -40,7 +40,7 @@ function hasEscapedKey(json: string): boolean {
 /** Valid JSON with each object `{"a":1}` as `{"":["a",1]}`, so that no key is escaped, and a long number as `{"":"…"}`. */
 function spellOut(json: string): string {
   const spellings: Readonly<Record<string, string>> = { '{': '{"":[', '}': ']}', ':': ',' };
-  return json.replace(/"(?:[^"\\]+|\\.)*"|[{}:]|-?\d[\d.eE+-]*/g, (token) => {
+  return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}:]|-?\d[\d.eE+-]*/g, (token) => {
     if (token.startsWith('"')) return token;
     return spellings[token] ?? (isExact(Number(token), token) ? token : `{"":"${token}"}`);
   });

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import type { MirrorTarget } from '../config/mirror.ts';
 import type { PostgresServer } from '../config/postgres-url.ts';
 import { codeOf, SettingsError } from '../errors.ts';
-import { quoted, toMirrorError } from './error.ts';
+import { quoteIdentifier, toMirrorError } from './error.ts';
 
 // The only place that knows `pg`. It runs in a process of its own: see process.ts.
 
@@ -108,7 +108,7 @@ function tlsOptions({ sslmode, ...files }: PostgresServer): Pick<ClientOptions, 
   const [root, cert, key] = (['sslrootcert', 'sslcert', 'sslkey'] as const).map((name) =>
     readTlsFile(files[name], name),
   );
-  const ca = root && [root, ...getCACertificates('extra')];
+  const ca = root === undefined ? undefined : [root, ...getCACertificates('extra')];
   if (sslmode === 'verify-full') return { ssl: { cert, key, ca } };
   if (sslmode === 'verify-ca' || root !== undefined)
     return { ssl: { cert, key, ca, checkServerIdentity: () => undefined } };
@@ -140,7 +140,7 @@ function openSession(client: Client, target: MirrorTarget): Session {
         // At REPEATABLE READ, which a role may have as its default, locking mirror_state fails if another process has just
         // written it.
         await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-        await client.query(SET_LOCAL, [quoted(target.schema)]);
+        await client.query(SET_LOCAL, [quoteIdentifier(target.schema)]);
         const queryAsIs: Query = async (sql, ...values) =>
           // Without values, one text may hold several statements.
           (await (values.length === 0 ? client.query(sql) : client.query(sql, [...values]))).rows ?? [];

@@ -37,9 +37,9 @@ function fixOf(code: string, { schema }: MirrorTarget): string | undefined {
 
 /** A name for a sentence: in quotes only if SQL needs them. */
 export function nameOf(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : quoted(name);
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : quoteIdentifier(name);
 }
 
-export function quoted(name: string): string {
+export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,7 +1,7 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RefusedError } from '../errors.ts';
 import { connect, type Row, type Transaction } from './connect.ts';
-import { quoted } from './error.ts';
+import { quoteIdentifier } from './error.ts';
 import type { RunsToCompare } from './reconcile.ts';
 import { findOwnMirror, type MirrorOrigin, prepareRelations } from './schema.ts';
 import { RELATIONS, VIEWS } from './tables.ts';
@@ -97,17 +97,17 @@ async function dropOld(tx: Transaction, target: MirrorTarget, origin: MirrorOrig
 /** Gives the new relations the grants of the old ones, and takes from them what default privileges gave. */
 async function copyGrants({ queryAsIs }: Transaction): Promise<void> {
   for (const row of await queryAsIs(GRANTS, RELATIONS.map((name) => name + SUFFIX).join()))
-    await queryAsIs(`REVOKE ALL ON ${quoted(String(row.relation))} FROM ${granteeOf(row)}`);
+    await queryAsIs(`REVOKE ALL ON ${quoteIdentifier(String(row.relation))} FROM ${granteeOf(row)}`);
   for (const row of await queryAsIs(GRANTS, RELATIONS.join())) {
-    const columns = row.column_name === null ? '' : ` (${quoted(String(row.column_name))})`;
+    const columns = row.column_name === null ? '' : ` (${quoteIdentifier(String(row.column_name))})`;
     const option = row.is_grantable === true ? ' WITH GRANT OPTION' : '';
-    const relation = quoted(`${row.relation}${SUFFIX}`);
+    const relation = quoteIdentifier(`${row.relation}${SUFFIX}`);
     await queryAsIs(`GRANT ${row.privilege_type}${columns} ON ${relation} TO ${granteeOf(row)}${option}`);
   }
 }
 
 function granteeOf({ grantee }: Row): string {
-  return grantee === null ? 'PUBLIC' : quoted(String(grantee));
+  return grantee === null ? 'PUBLIC' : quoteIdentifier(String(grantee));
 }
 
 /** The grants to others than the owner, of relations and of single columns. */
@@ -141,13 +141,13 @@ const DEPENDENT_OBJECTS = '2BP01';
 
 /** Takes the suffix off the names of relations, indexes and constraints. */
 async function rename({ queryAsIs }: Transaction): Promise<void> {
-  const nameOf = (value: unknown): string => quoted(String(value));
-  const without = (value: unknown): string => nameOf(String(value).replace(SUFFIX, ''));
+  const identifier = (value: unknown): string => quoteIdentifier(String(value));
+  const without = (value: unknown): string => identifier(String(value).replace(SUFFIX, ''));
   const own = RELATIONS.map((name) => name + SUFFIX).join();
   for (const { kind, name } of await queryAsIs(NEW_RELATIONS, SUFFIX, own))
-    await queryAsIs(`ALTER ${kind} ${nameOf(name)} RENAME TO ${without(name)}`);
+    await queryAsIs(`ALTER ${kind} ${identifier(name)} RENAME TO ${without(name)}`);
   for (const { relation, name } of await queryAsIs(NEW_CONSTRAINTS, SUFFIX, RELATIONS.join()))
-    await queryAsIs(`ALTER TABLE ${nameOf(relation)} RENAME CONSTRAINT ${nameOf(name)} TO ${without(name)}`);
+    await queryAsIs(`ALTER TABLE ${identifier(relation)} RENAME CONSTRAINT ${identifier(name)} TO ${without(name)}`);
 }
 
 /** Other relations in the schema may contain the suffix too. */

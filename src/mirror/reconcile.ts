@@ -7,7 +7,7 @@ import { hasId, OTHER_TABLES, sourceOf, type Table } from './tables.ts';
 /** Approximate limit of one statement: it is built synchronously and held in memory several times. */
 export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
 
-/** Which rows of `runs` are compared: recent ones are enough after all of them were compared on this connection. */
+/** Which rows of `runs` are compared: recent ones are enough once this worker has compared all of them. */
 export type RunsToCompare = 'all' | 'recent';
 
 /** A run changes until it is finished. After that it hardly ever changes, and only if it is recent. */

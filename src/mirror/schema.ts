@@ -4,7 +4,7 @@ import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { DatabaseError, RefusedError, RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import type { Session, Transaction } from './connect.ts';
-import { nameOf, quoted } from './error.ts';
+import { nameOf, quoteIdentifier } from './error.ts';
 import { assertSameDatabase, FIND_STATE, readState, STATE } from './state.ts';
 import { describedRows, RELATIONS, VIEWS } from './tables.ts';
 
@@ -75,7 +75,7 @@ export async function assertUsable(
   } else if (row.may_create !== true) {
     const grant = `GRANT CREATE ON DATABASE ${nameOf(String(row.database))} TO ${role}`;
     refuse(`${role} may not create the schema ${schema}`, `${grant}, or CREATE SCHEMA ${schema} AUTHORIZATION ${role}`);
-  } else if (create) await queryAsIs(`CREATE SCHEMA ${quoted(target.schema)}`);
+  } else if (create) await queryAsIs(`CREATE SCHEMA ${quoteIdentifier(target.schema)}`);
   return String(row.version);
 }
 

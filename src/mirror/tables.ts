@@ -85,7 +85,7 @@ function conditionOf(name: string, columns: readonly string[]): string {
 }
 
 /** Selects from `data_dictionary` in SQLite what the mirror has, internal columns aside. */
-const IS_MIRRORED = `description NOT LIKE 'Internal:%' AND object IN (${quoted([...VIEWS, ...MIRRORED])})`;
+const IS_MIRRORED = `description NOT LIKE 'Internal:%' AND object IN (${literals([...VIEWS, ...MIRRORED])})`;
 
 export const LEAGUES = tableOf('leagues', ['league_id']);
 export const LEAGUE_CHANGES = tableOf('league_changes', ['seq']);
@@ -98,6 +98,6 @@ function tableOf(name: string, key: readonly string[]): Table {
   return { name, columns, key };
 }
 
-function quoted(names: readonly string[]): string {
+function literals(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }

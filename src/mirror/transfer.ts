@@ -17,7 +17,7 @@ import { FITS_INDEX, LEAGUE_CHANGES, LEAGUES, sourceOf } from './tables.ts';
 const BATCH_CHANGES = 5_000;
 
 export type Transfer = {
-  /** Opens a state of the database. Called with the state row locked, so that it is never older than the mirror. */
+  /** Opens a state of the database. A transaction calls it with the state row locked: never older than the mirror. */
   readonly openSnapshot: () => Promise<MirrorSnapshot>;
   readonly runs: RunsToCompare;
   /** The least number of changes in a transaction, which ends with a run; smaller in tests. */

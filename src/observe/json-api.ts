@@ -92,8 +92,8 @@ export function describeStatus({ state: readState, read }: Monitor) {
     started_at: formatTimestamp(state.startedAt),
     service: baseUrl,
     scope,
-    schedule: describeSchedule(schedule),
-    profile_schedule: profileSchedule === 'off' ? profileSchedule : describeSchedule(profileSchedule),
+    schedule: describeSchedule(schedule, state.now),
+    profile_schedule: profileSchedule === 'off' ? profileSchedule : describeSchedule(profileSchedule, state.now),
     running: state.running ?? null,
     paused_until: timestampOf(state.pausedUntil || undefined),
     session: {
@@ -109,8 +109,8 @@ export function describeStatus({ state: readState, read }: Monitor) {
   };
 }
 
-function describeSchedule({ expression, timezone, nextTime }: State['settings']['schedule']) {
-  return { expression, timezone, next_at: formatTimestamp(nextTime()) };
+function describeSchedule({ expression, timezone, nextTime }: State['settings']['schedule'], now: number) {
+  return { expression, timezone, next_at: formatTimestamp(nextTime(now)) };
 }
 
 function describeStored({ attention, freshness, outputs, ...state }: State, read: Monitor['read']) {

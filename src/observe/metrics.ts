@@ -73,9 +73,9 @@ function addPolls(gauge: AddGauge): void {
     leagues: seconds(success?.at),
     profile: seconds(profileAt),
   });
-  const nextRuns: Read = ({ settings: { schedule, profileSchedule: profile } }) => ({
-    leagues: seconds(schedule.nextTime()),
-    profile: profile === 'off' ? undefined : seconds(profile.nextTime()),
+  const nextRuns: Read = ({ now, settings: { schedule, profileSchedule: profile } }) => ({
+    leagues: seconds(schedule.nextTime(now)),
+    profile: profile === 'off' ? undefined : seconds(profile.nextTime(now)),
   });
   const reasons: Read = ({ verdict }) => {
     const present = new Set(verdict.reasons.map(({ reason }) => reason));

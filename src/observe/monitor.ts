@@ -31,7 +31,7 @@ export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 /** What the worker is and does; a plain value, read once for each request. Timestamps are in ms. */
 export type State = ReturnType<Monitor['state']>;
 
-/** Follows the events of the worker. `isStale` is the one judgement of staleness; true without a good poll. */
+/** Follows the events of the worker. `isStale` is its one judgement of staleness; true without a good poll. */
 export function createMonitor(settings: PublicSettings, clock: Clock) {
   const fixed = { settings, version: findPackage().version, startedAt: clock.now() };
   let sources: MonitorSources | undefined;
@@ -92,14 +92,17 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
     };
     const never = failures === 0 ? 'loading' : 'never';
     const staleness: HealthInput['staleness'] = last === undefined ? never : isStale() ? last : undefined;
-    const input = { ...stored, staleness, refused: findRefusal(failure, lastFailure) };
+    // The view knows the wall clock only, which may have been set back or forth.
+    const attention = stored.attention.filter(({ what }) => what !== 'stale' || staleness !== undefined);
+    const rows = { ...stored, attention };
+    const input = { ...rows, staleness, refused: findRefusal(failure, lastFailure) };
     return {
       ...fixed,
       now: clock.now(),
       verdict: store === undefined ? STARTING : assess({ ...input, databaseFault: findFault(store, lastFailure) }),
       /** With symbolic links resolved; undefined until the database is open. */
       path: store?.path,
-      ...stored,
+      ...rows,
       /** Why these rows are not those of this moment. */
       readFault,
       /** The end of the last good poll of the leagues, and the age of its data. */

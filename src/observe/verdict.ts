@@ -34,9 +34,8 @@ export function assess(input: HealthInput): Verdict {
   const problems = findProblems(input);
   const [worst] = problems;
   if (worst === undefined) {
-    const found = input.attention.filter(({ what }) => what !== 'stale');
     // A poll of the leagues and one of the profile may both have been cut short.
-    const warnings = [...new Set(found.map(describeWarning))];
+    const warnings = [...new Set(input.attention.map(describeWarning))];
     const headline = input.freshness?.live_leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
     if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
     return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };

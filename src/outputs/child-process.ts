@@ -88,7 +88,7 @@ export async function runChild([executable = '', ...args]: readonly string[], op
 }
 
 function toError({ error }: ChildMessage): Error | undefined {
-  if (error === undefined) return undefined;
+  if (error == null) return undefined;
   const { kind, what, fix } = error;
   if (kind === 'settings') return new SettingsError([{ message: what, fix: fix ?? '' }]);
   if (kind === 'refused') return new RefusedError(what, { fix });

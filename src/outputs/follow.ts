@@ -7,7 +7,7 @@ import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/ta
 import { type Clock, createWakeableSleep, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
-/** Something that follows the database and is brought up to date as a whole. Times are in ms. */
+/** What is brought to the state of the database, unlike the webhook, which sends each change. Times are in ms. */
 export type Output = {
   readonly name: OutputName;
   /** For the log, such as `the mirror`. */
@@ -59,11 +59,10 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     const line = { output: name, label: row.label, seq: row.seq };
     log.debug(line, `${title} at ${row.label} is up to date`);
     voice.worked(line, `${title} at ${row.label}`, row.failed_attempts > 0);
-    const isNote = note !== row.last_error && row.failed_attempts === 0;
+    const isNote = note !== row.last_error || row.failed_attempts > 0;
     if (note !== null && isNote) log.warn(line, `${title} at ${row.label}: ${note}`);
     const isOld = row.done_at === null || now - Date.parse(row.done_at) >= output.recordEveryMs;
-    if (isOld || isNote || !isStored || row.failed_attempts > 0)
-      await put({ ...WELL, last_error: note, done_at: formatTimestamp(now) });
+    if (isOld || isNote || !isStored) await put({ ...WELL, last_error: note, done_at: formatTimestamp(now) });
   };
   const fail = async (error: RunError): Promise<number> => {
     const failed_attempts = row.failed_attempts + 1;

@@ -113,7 +113,7 @@ export function createSession(options: SessionOptions) {
     return usableToken(resource) ?? (await unlessAborted(logIn(runId), signal));
   };
 
-  /** Not if the resource rejected a fresh token earlier, or while it waits since that did not end `result=fail`. */
+  /** Not after a rejected fresh token, nor in the wait that begins when a fresh token does not end `result=fail`. */
   const mayReplace = (resource: Resource, { kind }: RunError): boolean =>
     !rejected.has(resource) && (kind === 'credentials' || backoff[resource].remainingMs() === 0);
 
@@ -165,7 +165,7 @@ export function createSession(options: SessionOptions) {
     },
     blockedBy,
     failure: (): SessionFailure | undefined => backoff.current(),
-    /** Ends the waits for what only a person can correct; called on SIGHUP. */
+    /** Ends the waits for what only a person can correct; called on SIGHUP and `poll`. */
     retryNow: (): void => {
       backoff.skipWaits();
       if (cached === undefined) nextReason = 'manual';

@@ -34,10 +34,7 @@ export function hasExpiredOnArrival(token: Token): boolean {
   return token.lifetimeMs !== undefined && token.lifetimeMs - token.loginDurationMs < MIN_LIFETIME_MS;
 }
 
-/**
- * Time (ms) until renewal: min(leeway, lifetime / 3) before the expiry, or 30 minutes after the login if that is unknown.
- * After `expiredOnArrival` logins in a row whose token had expired, with backoff.
- */
+/** Time (ms) until renewal: min(leeway, lifetime / 3) before expiry, else 30 min; backoff if expired on arrival. */
 export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expiredOnArrival: number): number {
   const { lifetimeMs } = token;
   const age = ageMs(token, clock);

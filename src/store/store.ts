@@ -28,7 +28,7 @@ import { createWebhookRows } from './tables/webhook.ts';
 import { closeKeepingReadable, enableWal } from './wal.ts';
 import { createWriter } from './writer.ts';
 
-/** The open database of the process that holds the lock. Only `accept-removals` writes without holding the lock. */
+/** The open database of the process that holds the lock. Commands that only ask for something write without the lock. */
 export type Store = ReturnType<typeof createStore>;
 
 export type StoreOptions = {
@@ -133,7 +133,7 @@ function createStore(client: Database.Database, parts: Parts) {
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       if (!client.open) return;
-      writer.recover();
+      await writer.flush();
       onClosed({ path, ...(await guard.close(keepWal)), hasUnsavedRun: writer.hasUnsavedRun() });
     },
   };

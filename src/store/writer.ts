@@ -56,9 +56,18 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
      * the wait for other programs. Rejects with a DatabaseError, the StoppedError of `signal`, or an error of `work`.
      */
     write,
-    /** `recover` calls this function, which writes the end of a run, until it succeeds. */
+    /** `recover` and `flush` call this function, which writes the end of a run, until it succeeds. */
     writeWhenPossible: (end: () => void): void => {
       pendingEnd = end;
+    },
+    /** Writes the end of a run that is pending; waits for other programs. Never rejects. */
+    flush: async (signal?: AbortSignal): Promise<void> => {
+      if (pendingEnd === undefined) return;
+      const isDone = await write(pendingEnd, signal).then(
+        () => true,
+        () => false,
+      );
+      if (isDone) pendingEnd = undefined;
     },
     hasUnsavedRun: (): boolean => pendingEnd !== undefined,
     /** Renews the lock. Then tries to write if a run's end is pending or `busy` is set. Never throws. */

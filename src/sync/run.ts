@@ -117,8 +117,8 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
         program_version: deps.programVersion,
         not_before: notBefore(),
       };
-      // An earlier run must have its end before this one has a row.
-      store.recover();
+      // An earlier run must have its end first: the failures in a row are counted then.
+      await store.flush(deadline.signal);
       runId = await store.write(() => store.runs.start(row), deadline.signal);
     },
     beforeDeadline: <T>(work: Promise<T>): Promise<T> => settledOrAborted(work, deadline.signal),

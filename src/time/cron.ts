@@ -46,7 +46,7 @@ export function parseSchedule(text: string, timezone: string) {
     /** Parts such as 0-30/45, of which only the first value counts. */
     longSteps: parts.filter(({ part, index }) => hasLongStep(part, index)).map(({ part }) => part),
     /** The first scheduled time after a timestamp, both in ms. */
-    nextTime: (after = Date.now()): number => findTime(after),
+    nextTime: (after: number): number => findTime(after),
     /** The first `count` scheduled times after a timestamp, in ms. */
     nextTimes: (count: number, after = Date.now()): readonly number[] => {
       const times: number[] = [];

@@ -70,7 +70,7 @@ export function createOutbox({ store, clock, isStale }: Options) {
   };
 
   return {
-    /** Inserts the row at the first start. Later starts keep it, and try at once what failed before. */
+    /** Inserts the row at the first start. Later starts keep it. */
     begin: (url: URL, signal: AbortSignal): Promise<WebhookRow> =>
       store.write(() => {
         if (rows.find() === undefined) {

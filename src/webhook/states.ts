@@ -21,7 +21,7 @@ export function toStates({ held_since, last_login }: StoredStates, isStale: bool
   return { held_since, isStale, isRefused: last_login === null ? undefined : IS_REFUSED[last_login] };
 }
 
-/** What holds is not told, nor is its end, unless it was told before. */
+/** At a first start and at a `skip`, what holds counts as told (null); its end is then not told either. */
 export function passOver({ isStale, isRefused = false, held_since }: States, told?: Announced): Announced {
   const pass = (holds: boolean, was: boolean | null | undefined) => (holds ? (was === true ? true : null) : false);
   return {
@@ -31,7 +31,7 @@ export function passOver({ isStale, isRefused = false, held_since }: States, tol
   };
 }
 
-/** What is announced of the states that were passed over and have ended, so that they are told if they come again. */
+/** A state that was passed over (null) and has ended is told if it begins again. */
 export function forgetEnded({ isStale, isRefused }: States, told: Announced): Partial<Announced> {
   return {
     ...(told.announced_stale === null && !isStale && { announced_stale: false }),
@@ -92,7 +92,7 @@ export function describeChange(change: StateChange, attention: readonly Attentio
     const summary = 'The service accepts the credentials again.';
     return { since: stored.last_login_at, summary, what_to_do: NOTHING_TO_DO };
   }
-  // That the data is stale, and by the machine's clock, which was set back, it is not.
+  // Stale by the time that has passed, but not in the view: the machine's clock was set back.
   const summary = 'No poll of the leagues has succeeded in time, by the time that has passed.';
   return { since: null, summary, what_to_do: 'See league-sync status, and check the clock of this machine.' };
 }

@@ -18,6 +18,7 @@ import { networkProblem } from '../store/disk.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import { acquireLock, type Lock, type LockCommand } from '../store/lock.ts';
 import { type CloseResult, openStore, type Store } from '../store/store.ts';
+import type { OutputName } from '../store/tables/outputs.ts';
 import { findLoginWait } from '../sync/login-wait.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { assertSameService } from '../sync/same-service.ts';
@@ -176,8 +177,8 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
   };
 }
 
-const SETTING_OF = { webhook: 'webhook', mirror: 'mirror', copy: 'publish' } as const;
-const OUTPUT_NAMES = ['webhook', 'mirror', 'copy'] as const;
+const SETTING_OF: Record<OutputName, keyof Config> = { webhook: 'webhook', mirror: 'mirror', copy: 'publish' };
+const OUTPUT_NAMES = Object.keys(SETTING_OF) as OutputName[];
 
 /**
  * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds

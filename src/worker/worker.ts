@@ -41,7 +41,7 @@ const FRESH_MS = 30_000;
 /** How long copying may go on after a stop. */
 const COPY_GRACE_MS = 3_000;
 
-/** Keeps a token and polls until the signal aborts. Rejects with a RunError or a SettingsError if it cannot start. */
+/** Keeps a token and polls until the signal aborts. Rejects if it cannot start. */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
   const { log, signal } = options;
   let closed: CloseResult | undefined;
@@ -116,7 +116,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     retention.tick();
   };
   await runScheduler(jobs, { clock, onTick }, signal);
-  // What the last poll has changed is still published.
+  // What the last poll has changed is still published, if that takes no longer than COPY_GRACE_MS.
   const done = new AbortController();
   clock
     .sleep(COPY_GRACE_MS, done.signal)

@@ -15,7 +15,7 @@ function pick(line: LogLine, names: readonly string[]): LogLine {
 }
 
 describe('the log of a worker', () => {
-  // A logged name that is not snake_case fails the test (test/support/log-names.ts).
+  // A logged name that is not snake_case fails the test (test/support/log-lines.ts).
   it('says of each run what its row says, under the same names, and explains each of them', async () => {
     const bench = await setUp();
     const env = { LEAGUE_SYNC_LOG_LEVEL: 'trace', LEAGUE_SYNC_PROFILE_SCHEDULE: SELDOM };

@@ -144,6 +144,14 @@ it('an output that is up to date may still lack something, which is told once', 
   expect(row()).toMatchObject({ last_error: null });
 });
 
+it('what an output lacks when it works again after failures is told as well', async () => {
+  await start();
+  await fail();
+  await clock.advance(HOUR);
+  await succeed(7, 'one league is left out');
+  expect(said('warn').at(-1)).toBe('the mirror at db.example.com/leagues: one league is left out');
+});
+
 describe('an output that fails', () => {
   it('is tried again on its schedule, and its row says since when and why, until it works', async () => {
     await start();

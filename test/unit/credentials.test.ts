@@ -77,11 +77,11 @@ describe('the settings of a secret', () => {
   });
 
   it.each([
-    ['is larger than 64KB', (file: string) => file],
+    ['is larger than 1MB', (file: string) => file],
     ['is not a regular file', () => '/dev/zero'],
   ])('name a file that %s', (what, choose) => {
     using folder = makeFolder();
-    const file = choose(folder.write('secret', `hunter22\n${'x'.repeat(65_536)}`));
+    const file = choose(folder.write('secret', `hunter22\n${'x'.repeat(2 ** 20)}`));
     const error = thrownBy(() => load({ LEAGUE_SYNC_PASSWORD_FILE: file }));
     expect(error).toMatchObject({ problems: [{ message: `LEAGUE_SYNC_PASSWORD_FILE: ${file} ${what}` }] });
   });

@@ -40,8 +40,6 @@ describe('the verdict', () => {
       'Up to date, but the last 2 polls failed, 1 removal is held and 3 list elements cannot be stored',
       [],
     ],
-    // The worker knows better whether the data is stale if the clock was set.
-    [{ attention: [row('stale')] }, 'good', 'Up to date', []],
     [
       { staleness: 'loading', attention: [row('stale')] },
       'loading',

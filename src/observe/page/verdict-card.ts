@@ -72,7 +72,7 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
   }${renderSessionCheck(worker)}${renderOutputs(worker)}</ul>`;
 }
 
-/** The outputs that fail: then the data is up to date here, and not where they carry it. */
+/** The outputs that fail: the data is up to date here, but not at the webhook, mirror or copy. */
 function renderOutputs({ outputs }: State): Html {
   const failing = outputs.filter(({ failed_attempts }) => failed_attempts > 0);
   return html`${failing.map(({ name, pending_changes: pending }) => {

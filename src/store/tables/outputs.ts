@@ -23,7 +23,7 @@ export const NOTHING_DONE = { ...WELL, seq: null, done_at: null };
 
 export type OutputRows = ReturnType<typeof createOutputRows>;
 
-/** How far each output is: what follows the database, such as the webhook, and is set. */
+/** How far each output is that is set (webhook, mirror, copy). */
 export function createOutputRows(client: Database.Database) {
   const db = drizzle({ client });
   const isThis = (name: OutputName) => eq(outputs.name, name);
