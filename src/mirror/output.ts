@@ -1,5 +1,5 @@
 import { describeMirror, type MirrorSource } from '../config/mirror.ts';
-import type { Output } from '../outputs/follow.ts';
+import type { Output } from '../outputs/output-loop.ts';
 import type { Store } from '../store/store.ts';
 import { exponentialDelayMs } from '../time/clock.ts';
 import type { RunMirror } from './process.ts';

@@ -4,8 +4,8 @@ import { readListed } from '../store/queries/leagues.ts';
 import { type OutputStatus, selectLast } from '../store/queries/overview.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
 import { formatTimestamp } from '../time/clock.ts';
-import type { Monitor, State } from './monitor.ts';
 import { type Handler, jsonResponse, jsonTextResponse, type Response, type Routes } from './server.ts';
+import type { Monitor, State } from './worker-state.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;

@@ -6,8 +6,8 @@ import type { LoginRecord } from '../service/login.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
-import type { Monitor, State } from './monitor.ts';
 import { REASONS } from './verdict.ts';
+import type { Monitor, State } from './worker-state.ts';
 
 const KINDS: readonly RunKind[] = ['leagues', 'profile'];
 const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held', 'failed', 'interrupted'];

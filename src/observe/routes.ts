@@ -3,9 +3,9 @@ import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createJsonApi } from './json-api.ts';
 import { createMetrics } from './metrics.ts';
-import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
 import { type Handler, jsonResponse, type Request, type Response, textResponse } from './server.ts';
+import type { Monitor } from './worker-state.ts';
 
 const METHODS = ['GET', 'HEAD'];
 

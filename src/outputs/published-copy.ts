@@ -3,7 +3,7 @@ import { DatabaseError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { CopyDatabase } from './copy-process.ts';
-import type { Output } from './follow.ts';
+import type { Output } from './output-loop.ts';
 
 const MAX_AGE_MS = 3_600_000;
 const RETRY_MS = 60_000;

@@ -6,7 +6,7 @@ import { canonicalJson, isDeeperThan, isObject, type JsonObject, type JsonValue,
 import { contentHash, elementHash } from '../league/league-json.ts';
 import { type JsonText, LEAGUE_FIELDS, LEAGUE_STATUSES, LEAGUES_RESPONSE, type League } from '../league/schemas.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
-import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
+import { type Problem, readFields, readText, unknownFields } from './field-coercion.ts';
 
 export type ReceivedLeague = {
   readonly leagueId: string;

@@ -5,7 +5,7 @@ import { parseProfile } from '../service/parse-profile.ts';
 import type { Store } from '../store/store.ts';
 import type { Change } from '../store/tables/leagues.ts';
 import type { RunStamp, Trigger } from '../store/tables/runs.ts';
-import { chooseValidators, findValidators } from './conditions.ts';
+import { chooseValidators, findValidators } from './conditional-requests.ts';
 import { type ChangeSet, type Plan, planPoll } from './plan.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
 import { type ApplyResult, createRun, type RunDeps } from './run.ts';

@@ -1,6 +1,6 @@
-import { type BesideWorker, writeBesideWorker } from '../store/beside-worker.ts';
 import { lastSeq } from '../store/queries/feed.ts';
 import { prepareStatus } from '../store/queries/overview.ts';
+import { type BesideWorker, writeBesideWorker } from '../store/second-writer.ts';
 import { createOutputRows } from '../store/tables/outputs.ts';
 import { createWebhookRows } from '../store/tables/webhook.ts';
 import { formatTimestamp } from '../time/clock.ts';

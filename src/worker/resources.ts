@@ -7,7 +7,7 @@ import type { Listener } from '../events.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { CopyDatabase } from '../outputs/copy-process.ts';
-import { createFollower } from '../outputs/follow.ts';
+import { createFollower } from '../outputs/output-loop.ts';
 import { createCopyOutput } from '../outputs/published-copy.ts';
 import { findPackage } from '../package.ts';
 import type { System } from '../service/connection.ts';

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import type { Output } from '../../src/outputs/follow.ts';
+import type { Output } from '../../src/outputs/output-loop.ts';
 import { changeJson } from '../../src/store/queries/feed.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { OutputName } from '../../src/store/tables/outputs.ts';

@@ -1,5 +1,5 @@
 import { CredentialsError, type DatabaseError } from '../../src/errors.ts';
-import { createMonitor, type MonitorSources } from '../../src/observe/monitor.ts';
+import { createMonitor, type MonitorSources } from '../../src/observe/worker-state.ts';
 import type { Resource } from '../../src/service/session-backoff.ts';
 import type { Attention, Freshness, OutputStatus } from '../../src/store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../../src/time/clock.ts';

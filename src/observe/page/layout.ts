@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { timeOfDay } from '../../time/clock.ts';
-import type { State } from '../monitor.ts';
 import type { Response, Routes } from '../server.ts';
 import type { Verdict } from '../verdict.ts';
+import type { State } from '../worker-state.ts';
 import type { Html } from './html.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';

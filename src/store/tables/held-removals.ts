@@ -2,10 +2,10 @@ import type Database from 'better-sqlite3';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { formatTimestamp } from '../../time/clock.ts';
-import { type BesideWorker, writeBesideWorker } from '../beside-worker.ts';
 import { withReader } from '../connection.ts';
 import { assertSchemaCurrent } from '../migrate.ts';
 import { heldRemovals, leagues } from '../schema.ts';
+import { type BesideWorker, writeBesideWorker } from '../second-writer.ts';
 import type { RunStamp } from './runs.ts';
 
 export type Hold = {

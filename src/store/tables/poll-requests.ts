@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import { formatTimestamp } from '../../time/clock.ts';
-import { type BesideWorker, writeBesideWorker } from '../beside-worker.ts';
 import { withReader } from '../connection.ts';
 import type { runs } from '../schema.ts';
+import { type BesideWorker, writeBesideWorker } from '../second-writer.ts';
 
 /** Older requests are dropped: `league-sync poll` withdraws its request then, unless it was killed. */
 const MAX_AGE_MS = 30_000;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DatabaseError, KilledError, RefusedError, RunError, SettingsError, StoppedError } from '../../src/errors.ts';
-import { createFollower, type Follower, type Output } from '../../src/outputs/follow.ts';
+import { createFollower, type Follower, type Output } from '../../src/outputs/output-loop.ts';
 import type { Store } from '../../src/store/store.ts';
 import { recordMirror } from '../../src/store/tables/outputs.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
