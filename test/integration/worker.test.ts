@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeLeague } from '../support/leagues.ts';
 import { fail, json, listLeagues } from '../support/service.ts';
-import { type Behaviour, createSimulatedWorker } from '../support/simulated-worker.ts';
+import { type Behaviour, createSimulatedWorker } from './simulated-worker.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { dashboard } from '../support/dashboard.ts';
 import { makeFolder } from '../support/folder.ts';
 import { askPromtool, missingPromtool } from '../support/promtool.ts';
+import { dashboard } from './dashboard.ts';
 
 /** With the default interval of Prometheus's scrapes, and bars of five minutes. */
 const RATE_INTERVAL = '5m15s';

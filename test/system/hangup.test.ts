@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
-import { missingPython } from '../support/python.ts';
 import { expectInOrder } from '../support/stopping.ts';
+import { missingPython } from './python.ts';
 
 /**
  * Runs a command as the leader of a session at a terminal, shows what the terminal shows, and ends with the exit code

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { dashboard } from '../support/dashboard.ts';
 import { askPromtool, missingPromtool } from '../support/promtool.ts';
 import { type Scrape, scrape } from '../support/scrape.ts';
 import { serveHere } from '../support/status-server.ts';
+import { dashboard } from './dashboard.ts';
 
 /** Added to every series by the scraper. */
 const OF_THE_SCRAPER = ['job', 'instance'];

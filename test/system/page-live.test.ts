@@ -2,16 +2,8 @@ import { renameSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import {
-  expectAccessible,
-  expectFits,
-  LOOKS,
-  type Look,
-  NO_BROWSER,
-  openTab,
-  takePicture,
-} from '../support/browser.ts';
 import { serve } from '../support/status-server.ts';
+import { expectAccessible, expectFits, LOOKS, type Look, NO_BROWSER, openTab, takePicture } from './browser.ts';
 
 const SECOND = 1_000;
 /** The page reloads itself every ten seconds. */

@@ -2,18 +2,10 @@ import { renameSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEMO_SECRET } from '../../src/simulator/receiver.ts';
 import { setUp } from '../support/bench.ts';
-import {
-  expectAccessible,
-  expectFits,
-  LOOKS,
-  type Look,
-  NO_BROWSER,
-  openTab,
-  takePicture,
-} from '../support/browser.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type Environment, eventually } from '../support/program.ts';
 import { serve, serveLeagues } from '../support/status-server.ts';
+import { expectAccessible, expectFits, LOOKS, type Look, NO_BROWSER, openTab, takePicture } from './browser.ts';
 
 const PATHS = ['/', '/leagues', '/changes', '/changes?poll=1&kind=added'];
 const HOSTILE: readonly (readonly [id: string, name: string])[] = [

@@ -8,8 +8,8 @@ import { setUp } from '../support/bench.ts';
 import { makeFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/port.ts';
 import { DEADLINE_MS, eventually, readLines } from '../support/program.ts';
-import { missingPython } from '../support/python.ts';
 import { changeByte, makeAllMessages, makeChanges, makeSecret, send, startJudge } from '../support/webhook-messages.ts';
+import { missingPython } from './python.ts';
 
 // The receivers in docs/webhooks.md, started as they stand there, get what the worker sends.
 

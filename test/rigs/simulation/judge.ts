@@ -60,7 +60,11 @@ export function createJudge(
 
   const judgeRun = ({ kind, outcome, run_id, trigger, error_kind }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
-    const sent = world.requests.slice(requestsBefore).filter(({ endpoint }) => endpoint === 'leagues');
+    // Not what an earlier worker had in flight when it was killed.
+    const lastLife = world.requests.at(-1)?.life;
+    const sent = world.requests
+      .slice(requestsBefore)
+      .filter(({ endpoint, life }) => endpoint === 'leagues' && life === lastLife);
     requestsBefore = world.requests.length;
     const unanswered = sent.filter(({ status }) => status === undefined);
     if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);

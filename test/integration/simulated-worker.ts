@@ -4,12 +4,12 @@ import { readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import type { SendRequest } from '../../src/http/request.ts';
 import { runWorker } from '../../src/worker/worker.ts';
-import { createTestClock } from './clock.ts';
-import { type Row, readRows } from './database.ts';
-import { makeFolder } from './folder.ts';
-import type { Logged } from './log-lines.ts';
-import { json, type Kind, listLeagues, type PlainReply } from './service.ts';
-import { createAnswer } from './unit-answer.ts';
+import { createTestClock } from '../support/clock.ts';
+import { type Row, readRows } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
+import type { Logged } from '../support/log-lines.ts';
+import { json, type Kind, listLeagues, type PlainReply } from '../support/service.ts';
+import { createAnswer } from '../support/unit-answer.ts';
 
 /** A request that arrived, in ms of true time since the start. */
 export type Sent = { readonly kind: Kind; readonly at: number; readonly authorization: string };
