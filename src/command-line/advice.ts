@@ -31,7 +31,8 @@ export function writeAsTyped(message: string, surroundings: Surroundings): strin
     const plain = stripVTControlCharacters(whole);
     if (whole === line || plain.length <= columns) return whole;
     const [indent = ''] = /^(?:[^\w\s]? )*/.exec(plain) ?? [];
-    return typed.replaceAll(/ ?\0/g, `\n${' '.repeat(indent.length)}`);
+    const begun = /^\s*\0/.test(stripVTControlCharacters(typed)) ? typed.replace('\0', '') : typed;
+    return begun.replaceAll(/ ?\0/g, `\n${' '.repeat(indent.length)}`);
   });
 }
 

@@ -1,4 +1,3 @@
-import type { Settings } from '../config/environment.ts';
 import { loadWebhook } from '../config/webhook.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
@@ -45,7 +44,6 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   io,
   { since, ...option },
 ) => {
-  const settings = io.settings();
   const path = await findDatabase(io, option);
   const { after, last } = withReader(path, (db) => findRange(db, since));
   if (after > last) throw new UsageError(`There is no change ${after} yet: the feed ends at ${last}.`);
@@ -55,23 +53,21 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   const what =
     count === 0 ? 'no changes are there to send' : `${plural(count, 'change')} will be sent, from seq ${after + 1} on`;
   const givenUp = skipped > 0 ? `; ${plural(skipped, 'change')} before, not accepted yet, will not be sent` : '';
-  await io.say(`${what}${givenUp}${whenSent(moved, settings)}`);
+  await io.say(`${what}${givenUp}${whenSent(moved)}`);
   return EXIT.done;
 };
 
 export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
-  const settings = io.settings();
   const path = await findDatabase(io, option);
   const moved = await moveDeliveries(path, 'end', { clock: systemClock, stop: io.stop });
   const skipped = moved.lastSeq - (moved.from ?? moved.lastSeq);
   const what = skipped === 0 ? 'no changes were pending' : `${plural(skipped, 'change')} will not be sent`;
   const where = `deliveries continue after seq ${moved.lastSeq}`;
-  await io.say(`${what}; ${where}${whenSent(moved, settings)}`);
+  await io.say(`${what}; ${where}${whenSent(moved)}`);
   return EXIT.done;
 };
 
-function whenSent({ enabled }: Moved, { values }: Settings): string {
-  if (enabled) return '';
-  const isSet = (values.LEAGUE_SYNC_WEBHOOK_URL ?? values.LEAGUE_SYNC_WEBHOOK_URL_FILE) !== undefined;
-  return `; nothing is sent before ${isSet ? '' : 'LEAGUE_SYNC_WEBHOOK_URL is set and '}a worker starts: league-sync run`;
+function whenSent({ enabled }: Moved): string {
+  const start = 'restart the one that runs, if any, or start one with league-sync run';
+  return enabled ? '' : `; nothing is sent before a worker starts with LEAGUE_SYNC_WEBHOOK_URL set: ${start}`;
 }

@@ -149,12 +149,8 @@ describe('webhook replay and skip', () => {
   it('say that no worker has a webhook, and count from then on', async () => {
     const bench = await setUp();
     expect((await bench.run(['sync'])).code).toBe(0);
-    const none = /; nothing is sent before LEAGUE_SYNC_WEBHOOK_URL is set and a worker starts: league-sync run\n$/;
+    const none = /; nothing is sent before a worker starts with LEAGUE_SYNC_WEBHOOK_URL set: restart the one that runs/;
     expect((await bench.run(['webhook', 'skip'])).stdout).toMatch(none);
-    for (const name of ['LEAGUE_SYNC_WEBHOOK_URL', 'LEAGUE_SYNC_WEBHOOK_URL_FILE']) {
-      const { stdout } = await bench.run(['webhook', 'skip'], { [name]: 'https://example.com/hook' });
-      expect(stdout).toMatch(/; nothing is sent before a worker starts: league-sync run\n$/);
-    }
     expect(bench.rows('SELECT * FROM webhook')).toEqual([]);
     expect((await bench.run(['webhook', 'replay', '--since', '100'])).stdout).toMatch(none);
     expect(bench.rows('SELECT accepted_seq FROM webhook')).toEqual([{ accepted_seq: 100 }]);

@@ -50,4 +50,7 @@ it('a command that makes a line too long for the terminal begins a new one', () 
   const start = '  no worker runs: nothing new is fetched until you start one with';
   expect(writeAsTyped(NO_WORKER, surroundings)).toBe(`${start}\n  LEAGUE_SYNC_DATABASE=a.db npx league-sync run`);
   expect(writeAsTyped(NO_WORKER, { ...surroundings, columns: 120 })).not.toContain('\n');
+  const indented = '    league-sync run. If polls keep failing, league-sync check names the cause';
+  const [first] = writeAsTyped(indented, { environment: NPM, columns: 80 }).split('\n');
+  expect(first).toBe('    npx league-sync run. If polls keep failing,');
 });
