@@ -31,7 +31,7 @@ export function readDotenv(): string | undefined {
 
 /** Node misreads spaces after an empty value, and a lone CR. A no-break space at an end stays, to be warned of. */
 function trimLines(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/^[^\S\n]+|[ \t\v\f]+$/gm, '');
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/^[^\S\n]+|(?<![ \t\v\f])[ \t\v\f]+$/gm, '');
 }
 
 function ownSettings(source: Environment): Record<string, string> {

@@ -29,21 +29,34 @@ export function parseJson(text: string): JsonValue {
  */
 function hasEscapedKey(json: string): boolean {
   for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at)) {
-    while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-    do at += 1;
-    while (' \t\r\n'.includes(json[at] ?? '-'));
+    at = endOfString(json, at);
+    while (' \t\r\n'.includes(json[at] ?? '-')) at += 1;
     if (json[at] === ':') return true;
   }
   return false;
 }
 
+/** The index behind the string in which `at` is. A regular expression would overflow the stack if it has many escapes. */
+function endOfString(json: string, at: number): number {
+  let end = at;
+  while (end < json.length && json[end] !== '"') end += json[end] === '\\' ? 2 : 1;
+  return end + 1;
+}
+
 /** Valid JSON with each object `{"a":1}` as `{"":["a",1]}`, so that no key is escaped, and a long number as `{"":"…"}`. */
 function spellOut(json: string): string {
   const spellings: Readonly<Record<string, string>> = { '{': '{"":[', '}': ']}', ':': ',' };
-  return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}:]|-?\d[\d.eE+-]*/g, (token) => {
-    if (token.startsWith('"')) return token;
-    return spellings[token] ?? (isExact(Number(token), token) ? token : `{"":"${token}"}`);
-  });
+  const token = /[{}:]|-?\d[\d.eE+-]*|[^"{}:\d-]+/y;
+  let spelt = '';
+  for (let [at, end] = [0, 0]; at < json.length; at = end) {
+    token.lastIndex = at;
+    const found = json[at] === '"' ? undefined : token.exec(json)?.[0];
+    end = found === undefined ? endOfString(json, at + 1) : token.lastIndex;
+    const text = json.slice(at, end);
+    const isLong = found !== undefined && /\d/.test(found) && !isExact(Number(found), found);
+    spelt += isLong ? `{"":"${text}"}` : (spellings[text] ?? text);
+  }
+  return spelt;
 }
 
 /** What `spellOut` has written in another way. What is nested more than `limit` levels deep becomes null. */

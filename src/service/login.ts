@@ -30,10 +30,7 @@ type LoginCause = Pick<LoginRecord, 'reason'> & { readonly runId: () => LoginRec
 
 export type LogIn = ReturnType<typeof createLogIn>;
 
-/**
- * Returns a function that logs in once. It rejects with the signal's reason or a RunError: a CredentialsError if the
- * credentials were refused or cannot be read. `onLogin` gets each login but those that a `Retry-After` prevented.
- */
+/** Logs in once; rejects like `signal`, or with a RunError. `onLogin` gets each login that was sent or refused. */
 export function createLogIn(connection: ServiceConnection, onLogin: (login: LoginRecord) => void) {
   return async ({ reason, runId }: LoginCause, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
     const at = connection.clock.now();

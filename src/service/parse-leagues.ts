@@ -34,10 +34,7 @@ export type LeagueList = Awaited<ReturnType<typeof parseLeagues>>;
 /** The number of elements read per turn of the event loop. Reading them takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
-/**
- * Rejects with the signal's reason, or a ContractError if there is no list or most elements are unusable. `stored`: the
- * hashes of the live stored leagues in scope, by `league_id`; an element that equals one is not validated again.
- */
+/** Rejects like `signal`, or with a ContractError. Elements that equal one of `stored` (hashes) are not validated. */
 export async function parseLeagues(
   body: JsonObject,
   scope: Scope,

@@ -1,10 +1,7 @@
 import { DatabaseError, StoppedError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 
-/**
- * Runs synchronous database work, and retries it while another program has the database locked. Rejects with the busy
- * error after 60 s or when a deadline aborts `signal`, and with the StoppedError when a stop aborts `signal`.
- */
+/** Retries database work while another program has it locked; rejects after 60 s, or with the reason of `signal`. */
 export type RetryWhileBusy = <T>(work: () => T, signal?: AbortSignal) => Promise<T>;
 
 const RETRY_MS = 100;

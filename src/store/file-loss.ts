@@ -39,12 +39,13 @@ export function createFileGuard(client: Database.Database) {
   let lastFate: Fate = 'same';
 
   const findFate = (): Fate => {
-    if (!isSame('')) return fstatSync(fd).nlink === 0 ? 'removed' : 'moved';
     const { isWal, counter } = readContent(fd);
-    // The header of an overwritten file can look right again after a checkpoint of another program.
+    // The header of an overwritten file can look right again after a checkpoint of another program. First, since what
+    // was overwritten may be moved away after that, and must not get the WAL.
     if (!isWal || counter < known.counter || loss?.condition === OVERWRITTEN) return 'overwritten';
     known = { ...known, counter };
-    return 'same';
+    if (isSame('')) return 'same';
+    return fstatSync(fd).nlink === 0 ? 'removed' : 'moved';
   };
   const findLoss = (isLast: boolean): DatabaseError | undefined => {
     const fate = findFate();
@@ -58,6 +59,7 @@ export function createFileGuard(client: Database.Database) {
     }
     // Another program that reads can keep the WAL from being written back; a copy that failed is tried again at the end.
     // It may be moved again, or removed after that.
+    if (fate === 'overwritten') savedIn = undefined;
     if (fate === 'moved') savedIn = savedIn === undefined ? writeBack(client, fd) : placeOf(fd);
     if (fate === 'removed' && isNew) savedIn = copyRemoved(client, fd);
     if (fate === 'removed' && isLast) savedIn ??= copyRemoved(client, fd);

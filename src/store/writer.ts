@@ -8,6 +8,8 @@ import type { Lock } from './lock.ts';
 
 /** Large: pages that do not fit are written before COMMIT. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
+/** More can only be pending if another program's trigger refuses them all. */
+const MAX_PENDING_ENDS = 100;
 
 type WriterOptions = {
   readonly lock: Pick<Lock, 'renew'>;
@@ -20,8 +22,9 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
   const inTransaction = client.transaction((work: () => unknown) => work());
   /** The error of the last write if that write failed because another program had the database locked. */
   let busy: DatabaseError | undefined;
-  /** Writes the end of a run, which could not be written before. */
-  let pendingEnd: (() => void) | undefined;
+  /** Each writes the end of a run, which could not be written before; the oldest first. */
+  const pendingEnds = new Set<() => void>();
+  let isEndLost = false;
 
   const writeNow = <T>(work: () => T): T => {
     try {
@@ -51,32 +54,33 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
     }
   };
   return {
-    /**
-     * Runs `work` in one immediate transaction: afterwards, all its writes or none are on disk. `signal` ends only
-     * the wait for other programs. Rejects with a DatabaseError, the StoppedError of `signal`, or an error of `work`.
-     */
+    /** Runs `work` in one immediate transaction: all or nothing is on disk. `signal` ends waiting for others. */
     write,
     /** `recover` and `flush` call this function, which writes the end of a run, until it succeeds. */
     writeWhenPossible: (end: () => void): void => {
-      pendingEnd = end;
+      const [oldest] = pendingEnds;
+      if (oldest !== undefined && pendingEnds.size >= MAX_PENDING_ENDS) isEndLost = pendingEnds.delete(oldest);
+      pendingEnds.add(end);
     },
-    /** Writes the end of a run that is pending; waits for other programs. Never rejects. */
+    /** Writes the ends of runs that are pending; waits for other programs. Never rejects. */
     flush: async (signal?: AbortSignal): Promise<void> => {
-      if (pendingEnd === undefined) return;
-      const isDone = await write(pendingEnd, signal).then(
-        () => true,
-        () => false,
-      );
-      if (isDone) pendingEnd = undefined;
+      for (const end of pendingEnds) {
+        await write(end, signal).then(
+          () => pendingEnds.delete(end),
+          () => undefined,
+        );
+        if (busy !== undefined) return;
+      }
     },
-    hasUnsavedRun: (): boolean => pendingEnd !== undefined,
+    hasUnsavedRun: (): boolean => isEndLost || pendingEnds.size > 0,
     /** Renews the lock. Then tries to write if a run's end is pending or `busy` is set. Never throws. */
     recover: (): void => {
       try {
         // If another worker has the lock, the next write throws the same error.
         lock.renew();
-        if (busy !== undefined || pendingEnd !== undefined) writeNow(() => pendingEnd?.());
-        pendingEnd = undefined;
+        const [oldest] = pendingEnds;
+        if (busy !== undefined || oldest !== undefined) writeNow(() => oldest?.());
+        if (oldest !== undefined) pendingEnds.delete(oldest);
       } catch (error) {
         noteFailure(error);
       }

@@ -20,10 +20,7 @@ const VALUE = `(\\d+|${NAME})`;
 /** What may stand between commas. Without this check, node-cron reads `5*` as 50-59, and `janfeb` as 12. */
 const PART = new RegExp(`^([*?]|LW?|L-\\d+|${VALUE}(-${VALUE}|[LW]|#\\d)?)(/\\d+)?$`, 'i');
 
-/**
- * Parses a cron expression of 5 fields, or of 6 with seconds first. If the expression is invalid, throws an Error that
- * says why. The timers of node-cron are not used: after a clock step, they stall or fire in a tight loop.
- */
+/** Parses a cron expression; throws an Error that says what is wrong. node-cron's timers stall after clock steps. */
 export function parseSchedule(text: string, timezone: string) {
   const expression = text.trim().replace(/\s+/g, ' ');
   const fields = expression.split(' ');
@@ -126,10 +123,7 @@ function createClockFinder(values: ParsedFields, isNamedDay: (timestamp: number)
   };
 }
 
-/**
- * Finds times in a zone. After a change of its clock, the clock as before counts as well for as long as the change was:
- * if it was put forward, what either names takes place; if back, what both name, so that no named hour comes twice.
- */
+/** Finds times in a zone. After a change, the clock as before counts as well: docs/operations.md says what follows. */
 function createFinder(timezone: string, findOnClock: Finder): Finder {
   const { offsetAt, findChange } = createZone(timezone);
   /** The first time from `from` on, by a clock with this offset. */

@@ -4,10 +4,7 @@ import type { Store } from '../store/store.ts';
 import type { Clock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 
-/**
- * To be called every second: retries a failed write of a run's end, logs when the database becomes unwritable or writable
- * again (a lock is logged by `onLongWait`, resources.ts), and takes what `league-sync poll` has asked for.
- */
+/** Each second: writes ends of runs, logs when the database becomes (un)writable, and takes requests of `poll`. */
 export function createDatabaseWatch(
   store: Store,
   { clock, log }: { readonly clock: Clock; readonly log: Log },

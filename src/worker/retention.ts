@@ -6,10 +6,7 @@ import { formatTimestamp } from '../time/clock.ts';
 
 const PRUNE_EVERY_MS = 24 * 3_600_000;
 
-/**
- * Deletes old rows of `runs` and `logins` at the first tick and then once a day. If even the newest run is old at the
- * start, the clock may be far ahead: pruning then begins a day later, to leave time to correct the clock.
- */
+/** Deletes old runs and logins daily; a day later if even the newest run is old, as the clock may be wrong. */
 export function createRetention(retentionMs: number, { store, clock }: Pick<RunDeps, 'store' | 'clock'>, log: Log) {
   let nextAt = Number.NEGATIVE_INFINITY;
   const lastStart = store.read(store.runs.lastStartedAt);

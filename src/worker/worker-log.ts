@@ -114,7 +114,7 @@ export function logClosed(log: Log, result: CloseResult | undefined) {
   const wal = files === 'one-file' ? '' : `${basename(path)}-wal is left beside it`;
   if (hasUnsavedRun)
     log.warn(
-      `stopped; the leagues are saved in ${path}, but the end of the last run could not be written${wal && `; ${wal}`}`,
+      `stopped; the leagues are saved in ${path}, but the end of at least one run could not be written${wal && `; ${wal}`}`,
     );
   else {
     const why = files === 'wal-kept' ? 'LEAGUE_SYNC_KEEP_WAL is set' : 'another program has it open';

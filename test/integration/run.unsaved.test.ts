@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
 import { createRun } from '../../src/sync/run.ts';
-import { addBlockingTrigger } from '../support/blocking-trigger.ts';
+import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
 import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
@@ -54,6 +54,17 @@ describe('the end of a run that could not be written', () => {
       putBack();
       bench.deps.store.recover();
       expect(bench.rows(OUTCOMES)).toEqual([{ id: 1, outcome: 'failed', error_kind: 'status' }]);
+    });
+  });
+
+  it('is written although another one could not be written either', async () => {
+    await withBench(async (bench) => {
+      addBlockingTrigger(bench.path, { on: 'UPDATE ON runs', when: "NEW.outcome = 'failed'" }, "RAISE(ABORT, 'no')");
+      for (let run = 0; run < 2; run += 1) (await failUnwritten(bench))();
+      expect(bench.rows(OUTCOMES).map(({ outcome }) => outcome)).toEqual(['running', 'running']);
+      dropBlockingTrigger(bench.path);
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
+      expect(bench.rows(OUTCOMES).map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'changed']);
     });
   });
 

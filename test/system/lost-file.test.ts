@@ -90,6 +90,31 @@ describe.each(Array.from({ length: REPETITIONS }, (_, index) => index + 1))('tim
     expect(worker.log().some(({ msg }) => /all data saved/.test(String(msg)))).toBe(false);
   });
 
+  it('that was overwritten and then moved away never gets the WAL, which is kept', async () => {
+    const place = await startWorker();
+    const { bench, worker, backup } = place;
+    const away = join(bench.folder, 'away.db');
+    copyFileSync(backup, bench.database);
+    renameSync(bench.database, away);
+    await end(place, 'SIGTERM');
+    expect(savedPlace(worker)).toBe('nowhere');
+    execFileSync('cmp', [backup, away]);
+    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db.saved-wal']);
+  });
+
+  it('whose file was moved back and then overwritten is not said to be where it was meanwhile', async () => {
+    const place = await startWorker();
+    const { bench, worker, backup } = place;
+    const away = join(bench.folder, 'away.db');
+    renameSync(bench.database, away);
+    await eventually('the worker names the place', () => savedPlace(worker) === away);
+    renameSync(away, bench.database);
+    copyFileSync(backup, bench.database);
+    await end(place, 'SIGTERM');
+    expect(String(worker.log().at(-1)?.msg)).toContain('what was not written to it yet is in');
+    execFileSync('cmp', [backup, bench.database]);
+  });
+
   it('whose file was moved, moved again and then deleted is in a copy beside its place, which the log names', async () => {
     const { bench, worker } = await startWorker();
     const [first, second] = ['first.db', 'second.db'].map((name) => join(bench.folder, name)) as [string, string];

@@ -69,6 +69,12 @@ describe('parsed JSON', () => {
     expect(parseJson('["9007199254740993", 1]')).toEqual(['9007199254740993', 1]);
   });
 
+  it('keeps every digit beside a text of millions of escapes', () => {
+    const text = '\\n'.repeat(6_000_000);
+    const value = parseJson(`{"text":"${text}","id":12345678901234567890}`) as JsonObject;
+    expect([String(value.text).length, rawNumber(value.id)]).toEqual([6_000_000, '12345678901234567890']);
+  });
+
   it('keeps every digit if a long number is in JSON that is nested too deeply to be stored', () => {
     const deep = `${'["}\\"",'.repeat(5_000)}1${']'.repeat(5_000)}`;
     const value = parseJson(`{"id":9007199254740993,"deep":${deep},"after":9007199254740995}`) as JsonObject;

@@ -190,7 +190,7 @@ export function createJudge(
         awaited.delete('a poll at its slot');
       }
       if (line.kind === 'leagues' && line.trigger === 'manual') awaited.delete('a poll that was asked for');
-      if (String(line.msg).includes('end of the last run could not be written')) isEndUnsaved = true;
+      if (String(line.msg).includes('could not be written')) isEndUnsaved = true;
       if (line.outcome !== undefined && line.duration_ms !== undefined) judgeRun(line);
     },
     throwIfFailed: (): void => {
