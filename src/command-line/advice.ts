@@ -16,10 +16,7 @@ const ADVICE = new RegExp(
 /** How a worker is started; a demo has one of its own. */
 const START = /league-sync run(?:,? or (?:poll once with )?league-sync sync)?(?![\w-])/g;
 
-/**
- * Writes the commands in a message as they must be typed: with npx in a checkout, where npm started the program, and for
- * the database that the message is about. If a line then becomes too long, each command begins a new one.
- */
+/** Writes commands as they must be typed: with npx in a checkout, and for the database named. Long lines are broken. */
 export function writeAsTyped(message: string, surroundings: Surroundings): string {
   const { isDemo = false, columns = Number.POSITIVE_INFINITY } = surroundings;
   const adapted = isDemo ? message.replaceAll(START, 'league-sync demo') : message;

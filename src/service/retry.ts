@@ -33,10 +33,7 @@ type RetryOptions = Pick<System, 'clock' | 'random'> & {
 const MAX_ATTEMPTS = 4;
 const MAX_WAIT_MS = 30_000;
 
-/**
- * Calls `attempt` until one succeeds or fails for good, four have failed, or the next would start after the deadline.
- * Between attempts, waits with exponential backoff and full jitter, but at least until the end of a `Retry-After`.
- */
+/** At most four attempts, and none after the deadline; between them full jitter, and at least a `Retry-After`. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, random, deadline, firstWaitMs = 500 } = options;
   let failures = 0;

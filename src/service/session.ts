@@ -40,6 +40,8 @@ export function createSession(options: SessionOptions) {
   const renewalBackoff = createBackoff(clock, { initialMs: 1_000, maxMs: 300_000 });
   /** For each resource, the fresh token that it rejected last; deleted when the resource accepts a token. */
   const rejected = new Map<Resource, Token>();
+  /** For each resource, the token of the last login that it caused; deleted likewise. */
+  const fresh = new Map<Resource, Token>();
   /** The wait of `keepRenewed`; woken up to be calculated anew. */
   const sleeper = createWakeableSleep(clock);
   const ending = new AbortController();
@@ -109,13 +111,18 @@ export function createSession(options: SessionOptions) {
     signal.throwIfAborted();
     const block = blockedBy(resource);
     if (block !== undefined) throw block;
-    if (isRejected(resource)) nextReason = 'rejected-token';
-    return usableToken(resource) ?? (await unlessAborted(logIn(runId), signal));
+    const isReplacing = isRejected(resource);
+    if (isReplacing) nextReason = 'rejected-token';
+    const token = usableToken(resource) ?? (await unlessAborted(logIn(runId), signal));
+    if (isReplacing) fresh.set(resource, token);
+    return token;
   };
 
-  /** Not after a rejected fresh token, nor in the wait that begins when a fresh token does not end `result=fail`. */
-  const mayReplace = (resource: Resource, { kind }: RunError): boolean =>
-    !rejected.has(resource) && (kind === 'credentials' || backoff[resource].remainingMs() === 0);
+  /** Not of a fresh token that no answer accepted yet, nor in the wait that begins when one does not end `result=fail`. */
+  const mayReplace = (resource: Resource, token: Token, { kind }: RunError): boolean => {
+    if (kind === 'credentials') return fresh.get(resource) !== token;
+    return !rejected.has(resource) && backoff[resource].remainingMs() === 0;
+  };
 
   /** Even a fresh token gave no access. It is kept, but no longer used for a resource that rejected it (401, 403). */
   const noteRejection = (resource: Resource, token: Token, error: RunError): void => {
@@ -124,6 +131,7 @@ export function createSession(options: SessionOptions) {
       backoff[resource].fail({ error });
     } else {
       rejected.delete(resource);
+      fresh.delete(resource);
       if (backoff[resource].remainingMs() === 0) backoff[resource].fail();
     }
   };
@@ -150,9 +158,10 @@ export function createSession(options: SessionOptions) {
     request: async <T>(resource: Resource, asker: Asker, send: (token: Token) => Promise<Answer<T>>): Promise<T> => {
       let token = await getToken(resource, asker);
       let answer = await send(token);
-      if (answer.rejection !== undefined && mayReplace(resource, answer.rejection)) {
+      if (answer.rejection !== undefined && mayReplace(resource, token, answer.rejection)) {
         if (token === cached) [cached, nextReason] = [undefined, 'rejected-token'];
         token = await getToken(resource, asker);
+        fresh.set(resource, token);
         answer = await send(token);
       }
       if (answer.rejection !== undefined) {
@@ -161,6 +170,7 @@ export function createSession(options: SessionOptions) {
       }
       backoff[resource].reset();
       rejected.delete(resource);
+      fresh.delete(resource);
       return answer.result;
     },
     blockedBy,

@@ -456,6 +456,28 @@ describe('a session whose token is rejected', () => {
     expect(stage.logins.at(-1)).toMatchObject({ reason: 'rejected-token', at: 130 * MINUTE });
   });
 
+  it('that is fresh is not replaced again, though a passing failure came before its rejection', async () => {
+    const stage = createStage();
+    const answers = ['rejected', 'passes', 'rejected', 'rejected'];
+    const send = async () => {
+      if (answers.shift() === 'passes') throw outage();
+      return { rejection: refusal() };
+    };
+    const request = () => rejectionOf(stage.session.request('leagues', { signal: stage.signal }, send));
+    expect(await request()).toMatchObject({ kind: 'network' });
+    expect(await request()).toMatchObject({ kind: 'credentials' });
+    expect(stage.logins).toHaveLength(2);
+  });
+
+  it('that was renewed after a rejection is replaced once if it is rejected, too', async () => {
+    const stage = createStage({ lifeMs: HOUR });
+    await askInVain(stage);
+    void stage.keep();
+    await stage.clock.advance(HOUR);
+    const before = stage.logins.length;
+    expect(await stage.ask('leagues', refusal())).toBe(`token-${before + 1}`);
+  });
+
   it('starts at a minute again once the resource accepts a request', async () => {
     const stage = createStage();
     for (let round = 0; round < 3; round += 1) {
