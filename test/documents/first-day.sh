@@ -121,7 +121,8 @@ outlast_receiver() {
   set_to WEBHOOK_SECRET whsec_YS1zZWNyZXQtZXZlcnlib2R5LWtub3dz
   start_worker
   says 0 '124 changes will be sent' -- webhook replay --since 0
-  within 20 eval 'league_sync status --json | grep -q ECONNREFUSED'
+  # The third attempt comes after five minutes: not before the receiver is back.
+  within 30 eval 'league_sync status | grep -q "failed 2 times"'
   says 0 'changes pending' 'ECONNREFUSED' -- status
   says 1 'ECONNREFUSED' -- webhook test
   simulate "$receiver" another-password
