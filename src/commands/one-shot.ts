@@ -21,7 +21,7 @@ export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   return config;
 }
 
-/** The time (ms) since which a login may be sent, whatever became of earlier ones: at a terminal, always. */
+/** The time (ms) since which a login may be sent, even if earlier ones failed: at a terminal, always. */
 export function loginDueSince(io: ProcessIO): number {
   const isAttended = io.terminal !== undefined || io.errorTerminal !== undefined;
   return isAttended ? Number.POSITIVE_INFINITY : credentialsChangedAt(io.settings());

@@ -58,7 +58,7 @@ export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub'
   return typeof message === 'string' ? scrub(message).slice(0, MAX_MESSAGE_LENGTH) : undefined;
 }
 
-/** Details for the error about a failed response. Also puts its `Retry-After` into effect, whatever the status. */
+/** Details for the error about a failed response. Also puts its `Retry-After` into effect, for any status. */
 export function readFailureDetails(
   response: HttpResponse,
   body: JsonObject | undefined,

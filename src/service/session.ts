@@ -118,7 +118,7 @@ export function createSession(options: SessionOptions) {
     return token;
   };
 
-  /** Not of a fresh token that no answer accepted yet, nor in the wait that begins when one does not end `result=fail`. */
+  /** No for a fresh token that was not accepted yet, and in the wait after one that did not end `result=fail`. */
   const mayReplace = (resource: Resource, token: Token, { kind }: RunError): boolean => {
     if (kind === 'credentials') return fresh.get(resource) !== token;
     return !rejected.has(resource) && backoff[resource].remainingMs() === 0;

@@ -82,11 +82,7 @@ export async function sendMessage(
   const { address, headers: authorization } = splitAddress(url);
   const signature = signMessage(id, body, Math.floor(clock.now() / 1_000), keys);
   const headers = { 'content-type': 'application/json', ...authorization, ...signature };
-  const limits = {
-    timeoutMs: TIMEOUT_MS,
-    maxBodyBytes: MAX_RESPONSE_BYTES,
-    isBodyOptional: true,
-  };
+  const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES, isBodyOptional: true };
   const request = { method: 'POST', url: address.href, name: 'the webhook', headers, body, proxy } as const;
   try {
     const response = await send({ ...request, ...limits }, signal);

@@ -23,8 +23,7 @@ export function createOutbox({ store, clock, isStale }: Options) {
     if (row === undefined) throw new Error('the row of the table webhook was deleted');
     return row;
   };
-  const needsMessage = (row: WebhookRow): boolean => {
-    const states = readStates();
+  const needsMessage = (row: WebhookRow, states = readStates()): boolean => {
     if (row.message_id !== null) return isOutdated(row, states);
     return findUnannounced(states, row) !== undefined || store.feed.lastSeq() > row.accepted_seq;
   };
@@ -85,9 +84,10 @@ export function createOutbox({ store, clock, isStale }: Options) {
     /** Makes the next message if none is in flight, and drops one that tells a state that has changed back. */
     prepare: async (signal: AbortSignal): Promise<WebhookRow> => {
       const row = store.read(requireRow);
-      const ended = forgetEnded(store.read(readStates), row);
+      const states = store.read(readStates);
+      const ended = forgetEnded(states, row);
       if (Object.keys(ended).length > 0) await store.write(() => rows.update(ended), signal);
-      if (!store.read(() => needsMessage(row))) return row;
+      if (!store.read(() => needsMessage(row, states))) return row;
       return store.write(() => {
         // Read again: another process may have written in the meantime.
         const current = requireRow();

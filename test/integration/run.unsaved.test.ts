@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
 import { createRun } from '../../src/sync/run.ts';
 import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
-import { readRows } from '../support/database.ts';
+import { holdForWriting, readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { listLeagues, startService } from '../support/service.ts';
@@ -68,7 +68,15 @@ describe('the end of a run that could not be written', () => {
     });
   });
 
-  it('is written when the worker ends, if no run follows', async () => {
+  it('is said to be missing at the end if more than a hundred were pending', async () => {
+    await withBench(async ({ deps: { store } }) => {
+      for (let end = 0; end < 101; end += 1) store.writeWhenPossible(() => undefined);
+      await store.flush();
+      expect(store.hasUnsavedRun()).toBe(true);
+    });
+  });
+
+  it('is written when the worker ends, as soon as another program lets it, if no run follows', async () => {
     using folder = makeFolder();
     await using service = await startService();
     const path = folder.file('leagues.db');
@@ -76,6 +84,7 @@ describe('the end of a run that could not be written', () => {
       await using bench = await openBench({ folder, url: service.url });
       const putBack = await failUnwritten(bench);
       putBack();
+      setTimeout(holdForWriting(path).end, 300);
     }
     expect(readRows(path, OUTCOMES)).toEqual([{ id: 1, outcome: 'failed', error_kind: 'status' }]);
   });

@@ -241,6 +241,7 @@ describe('the settings', () => {
   it.each([
     ['LEAGUE_SYNC_PASWORD_FILE', 'rename it (did you mean LEAGUE_SYNC_PASSWORD_FILE?)'],
     ['LEAGUE_SYNC_SCHEDUEL', 'rename it (did you mean LEAGUE_SYNC_SCHEDULE?)'],
+    ['LEAGUE_SYNC_schedule', 'rename it (did you mean LEAGUE_SYNC_SCHEDULE?)'],
     ['LEAGUE_SYNC_BASEURL', 'rename it (did you mean LEAGUE_SYNC_BASE_URL?)'],
     ['LEAGUE_SYNC_USER_NAME', 'rename it (did you mean LEAGUE_SYNC_USERNAME?)'],
     ['LEAGUE_SYNC_COLOUR', 'remove it, or look for its name in .env.example'],

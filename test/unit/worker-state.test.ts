@@ -147,6 +147,14 @@ describe('the health', () => {
   });
 });
 
+it('leaves out the row `stale` of the view, which knows the wall clock only, while the data is fresh', () => {
+  const clock = createTestClock();
+  const monitor = createTestMonitor(clock);
+  const stale = { what: 'stale', since: null, count: null, summary: 'Old.', what_to_do: 'Wait.' } as const;
+  monitor.open(makeMonitorSources({ lastSuccessAt: clock.now(), attention: () => [stale] }));
+  expect(monitor.state()).toMatchObject({ attention: [], verdict: { state: 'good' } });
+});
+
 it('says why its rows are old when they cannot be read', () => {
   const clock = createTestClock();
   const monitor = createTestMonitor(clock);
