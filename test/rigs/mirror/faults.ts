@@ -61,7 +61,7 @@ export async function playFaults(seed: number, names: readonly FaultName[]): Pro
     const bench = addSettings(await setUp(), { LEAGUE_SYNC_POSTGRES_URL: url, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
-    await expectToFollow(bench, postgres);
+    await expectToFollow(bench, postgres, PATIENCE, FEED_RELATIONS);
     await using reader = startReader(postgres, server);
     const faulty = { bench, postgres, server, relay, reader, random, worker };
     for (const [index, name] of shuffleItems(names, random).entries()) {

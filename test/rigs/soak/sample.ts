@@ -21,6 +21,8 @@ const FIRST_LOOK_MS = 3_000;
 /** The limit on a busy machine. */
 const LONGEST_LOOK_MS = 10_000;
 const REST_MS = 150;
+/** What is in use for a moment may be in each sample of a busy machine. A leak in one of 100 polls is more. */
+const MOST_TEMPORARY = 2;
 const PROBE = join(import.meta.dirname, 'probe.cjs');
 const PROC = '/proc/self/fd';
 
@@ -37,16 +39,15 @@ function answerOf(folder: string): string {
 }
 
 /**
- * Takes several samples, since temporary resources come and go, while leaks stay. Returns the median of each count; with
- * `earlier`, the minimum, as soon as that is no more than then. A minimum as the measure would be one sample that
- * caught the worker without a timer which it nearly always has.
+ * Takes several samples, since temporary resources come and go, while leaks stay. Returns the minimum of each count;
+ * with `earlier`, as soon as that is hardly more than then.
  */
 export async function look(bench: Bench, worker: RunningProgram, polls: number, earlier?: Look): Promise<Look> {
   const beganAt = performance.now();
   const samples = [await lookOnce(bench, worker, polls)];
   for (;;) {
     const spentMs = performance.now() - beganAt;
-    const result = earlier === undefined ? quantile(samples, 1 / 2) : quantile(samples, 0);
+    const result = minimum(samples);
     const enough = earlier === undefined ? spentMs >= FIRST_LOOK_MS : holdsNoMore(result, earlier);
     if (enough || spentMs >= LONGEST_LOOK_MS) return result;
     await wait(REST_MS);
@@ -54,10 +55,11 @@ export async function look(bench: Bench, worker: RunningProgram, polls: number, 
   }
 }
 
-/** Whether there are no more files and resources of any type than before. */
+/** Whether there are hardly more files and resources of any type than before. */
 function holdsNoMore(now: Look, earlier: Look): boolean {
-  const grown = Object.entries(now.resources).filter(([type, count]) => count > (earlier.resources[type] ?? 0));
-  return grown.length === 0 && now.files <= earlier.files;
+  const counts = Object.entries({ ...now.resources, files: now.files });
+  const before: Readonly<Record<string, number>> = { ...earlier.resources, files: earlier.files };
+  return counts.every(([type, count]) => count <= (before[type] ?? 0) + MOST_TEMPORARY);
 }
 
 export function expectHoldsNoMore(now: Look | undefined, earlier: Look | undefined): void {
@@ -89,18 +91,17 @@ export function childrenOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
 
-/** Takes each count by itself: the one at this part of the samples in ascending order. */
-function quantile(samples: readonly Look[], part: number): Look {
+/** Takes each count by itself. */
+function minimum(samples: readonly Look[]): Look {
   const [first] = samples;
   if (first === undefined) throw new Error('the worker was not looked at');
-  const at = (count: (sample: Look) => number): number =>
-    samples.map(count).toSorted((one, other) => one - other)[Math.floor((samples.length - 1) * part)] ?? 0;
+  const least = (count: (sample: Look) => number): number => Math.min(...samples.map(count));
   const types = new Set(samples.flatMap(({ resources }) => Object.keys(resources)));
   return {
     ...first,
-    heap: at(({ heap }) => heap),
-    files: at(({ files }) => files),
-    resources: Object.fromEntries([...types].map((type) => [type, at(({ resources }) => resources[type] ?? 0)])),
-    wal: at(({ wal }) => wal),
+    heap: least(({ heap }) => heap),
+    files: least(({ files }) => files),
+    resources: Object.fromEntries([...types].map((type) => [type, least(({ resources }) => resources[type] ?? 0)])),
+    wal: least(({ wal }) => wal),
   };
 }
