@@ -30,6 +30,11 @@ export function lastSeq(db: Database.Database): number {
   return db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
 }
 
+/** When a change was stored; undefined if there is no such change. */
+export function timeOfChange(db: Database.Database, seq: number): string | undefined {
+  return db.prepare<[number], string>('SELECT at FROM league_changes WHERE seq = ?').pluck().get(seq);
+}
+
 /** What the worker asks of the feed. */
 export function createFeed(db: Database.Database) {
   return {
