@@ -238,8 +238,9 @@ SELECT min(held_since), 'held-removals', count(*),
 		|| ': ' || group_concat(substr(coalesce(league_name, league_id), 1, 60), ', ') FILTER (WHERE place <= 3)
 		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
 	iif(EXISTS (SELECT 1 FROM rejected WHERE league_id IS NULL AND scope = (SELECT scope FROM success)),
-		'No removal is applied while the list has elements without a readable league_id, not even an accepted one: tell the'
-			|| ' operator of the service. If the leagues are then really gone, run league-sync accept-removals.',
+		'The list has elements without a readable league_id, which could be any of these leagues: tell the operator of the'
+			|| ' service. Run league-sync accept-removals only for leagues that are really gone. One that is listed again is kept,'
+			|| ' or restored.',
 		'If these leagues are really gone, run league-sync accept-removals. If not, tell the operator of the service: a'
 			|| ' league that is listed again is kept.')
 FROM held GROUP BY NULL

@@ -135,9 +135,6 @@ export function decideRemovals(
     // Accepted removals are applied regardless of the share, so they do not enlarge its denominator.
     if (!isMissing || !accepted.has(leagueId)) counted.push(leagueId);
   }
-  // An element without a readable id could be any of the missing leagues.
-  if (rejectedIds.has(null)) return { removed: [], held: missing };
-
   const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
   const isTooMuch = (of: number): boolean => waiting.length > limit * of + ROUNDING;
   // Leagues that joined during the hold must not lower the share: a later poll could then apply the held removals.
@@ -146,7 +143,9 @@ export function decideRemovals(
     return counted.filter((leagueId) => !since.has(leagueId)).length;
   };
   const tooMany = waiting.length > ALWAYS_ALLOWED && (isTooMuch(counted.length) || isTooMuch(withoutJoined()));
-  if (waiting.length > 0 && (list.received === 0 || tooMany)) {
+  // An element without a readable id could be any of the missing leagues, but an operator has judged the accepted ones.
+  const isIncomplete = list.received === 0 || rejectedIds.has(null);
+  if (waiting.length > 0 && (isIncomplete || tooMany)) {
     return { removed: missing.filter((leagueId) => accepted.has(leagueId)), held: waiting };
   }
   return { removed: missing, held: [] };
