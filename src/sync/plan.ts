@@ -38,10 +38,12 @@ export function planPoll(
   const holdReason = removals.held.length === 0 ? undefined : findHoldReason(list);
   const wrote = counts.added + counts.changed + counts.restored + counts.removed > 0;
   const outcome: 'changed' | 'unchanged' | 'held' = counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged';
+  const unusualChange = findUnusualChange(changes.changed, countLive(index));
   return {
     outcome,
     counts,
     changes,
+    unusualChange,
     removals,
     holdReason,
     heldBecause: holdReason && explainHold(holdReason, limit),
@@ -101,6 +103,38 @@ export function reconcile(
     }
   }
   return { added, changed, restored, rehashed, unchanged, listed };
+}
+
+/** Fields that often change in many leagues at once. */
+const USUAL_FIELDS = ['last_update_datetime', 'extra'];
+const UNUSUAL_ABOVE = 5;
+
+/**
+ * The fields that differ in more than 5 and more than a fifth of the leagues that were live, as `runs.unusual_change`
+ * holds them; null if there are none.
+ */
+export function findUnusualChange(
+  changed: readonly Pick<Difference, 'before'>[],
+  live: number,
+  quietFields: readonly string[] = [],
+): JsonText | null {
+  if (changed.length <= UNUSUAL_ABOVE || changed.length * 5 <= live) return null;
+  const usual = new Set([...USUAL_FIELDS, ...quietFields]);
+  const fields = changed.flatMap(({ before }) => Object.keys(JSON.parse(before))).filter((field) => !usual.has(field));
+  const unusual = [...Map.groupBy(fields, (field) => field)]
+    .map(([field, { length: count }]) => ({ field, count }))
+    .filter(({ count }) => count > UNUSUAL_ABOVE && count * 5 > live);
+  return unusual.length === 0 ? null : JSON.stringify(unusual);
+}
+
+function countLive({ live, others }: LeagueIndex): number {
+  return (
+    live.size +
+    others
+      .values()
+      .filter(({ removed }) => !removed)
+      .toArray().length
+  );
 }
 
 export type RemovalRules = {
