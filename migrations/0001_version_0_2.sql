@@ -5,6 +5,16 @@ ALTER TABLE `runs` ADD `stale_at` TEXT CHECK (stale_at GLOB '????-??-??T??:??:??
 --> statement-breakpoint
 ALTER TABLE `runs` ADD `quiet_fields` TEXT;
 --> statement-breakpoint
+-- In whole numbers, since julianday() is not exact.
+ALTER TABLE `runs` ADD `duration_ms` INTEGER GENERATED ALWAYS AS (
+	(unixepoch(finished_at) - unixepoch(started_at)) * 1000 + substr(finished_at, 21, 3) - substr(started_at, 21, 3)
+) VIRTUAL;
+--> statement-breakpoint
+ALTER TABLE `runs` ADD `unusual_change` TEXT CHECK (unusual_change IS NULL OR json_valid(unusual_change));
+--> statement-breakpoint
+-- Like the next one, it costs nothing to a poll that is not in it.
+CREATE INDEX `runs_unusual` ON `runs` (`finished_at`) WHERE unusual_change IS NOT NULL;
+--> statement-breakpoint
 ALTER TABLE `logins` ADD `run_id` INTEGER;
 --> statement-breakpoint
 ALTER TABLE `held_removals` ADD `reason` TEXT CHECK (reason IN ('empty-list', 'unreadable-elements', 'limit'));
@@ -21,14 +31,20 @@ ALTER TABLE `runs` ADD `failures` INTEGER DEFAULT 0 NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `runs` ADD `good_run_id` INTEGER;
 --> statement-breakpoint
-UPDATE runs SET (good_run_id, failures) = (
-	SELECT good.id, (SELECT count(*) FROM runs AS one
-		WHERE one.kind = 'leagues' AND one.outcome = 'failed' AND one.id > coalesce(good.id, 0))
-	FROM (SELECT max(id) AS id FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')) AS good)
-WHERE outcome = 'failed' AND id = (
-	SELECT max(id) FROM runs WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted'));
+UPDATE runs SET good_run_id = failed.good_run_id, failures = failed.failures
+FROM (
+	SELECT id, good_run_id, row_number() OVER (PARTITION BY good_run_id ORDER BY id) AS failures
+	FROM (
+		SELECT id, outcome, max(iif(outcome = 'failed', NULL, id)) OVER (ORDER BY id) AS good_run_id
+		FROM runs WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted'))
+	WHERE outcome = 'failed'
+) AS failed
+WHERE runs.id = failed.id;
 --> statement-breakpoint
-CREATE TRIGGER `runs_failed` AFTER UPDATE OF `outcome` ON `runs` WHEN NEW.kind = 'leagues' AND NEW.outcome = 'failed'
+-- Finds each series of failed polls: all that follow the same good one.
+CREATE INDEX `runs_failed` ON `runs` (`good_run_id`) WHERE kind = 'leagues' AND outcome = 'failed';
+--> statement-breakpoint
+CREATE TRIGGER `runs_count_failure` AFTER UPDATE OF `outcome` ON `runs` WHEN NEW.kind = 'leagues' AND NEW.outcome = 'failed'
 BEGIN
 	UPDATE runs SET (failures, good_run_id) = (
 		SELECT 1 + coalesce(failures, 0), iif(outcome = 'failed', good_run_id, id) FROM (SELECT 1) LEFT JOIN (
@@ -38,7 +54,7 @@ BEGIN
 	WHERE id = NEW.id;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `runs_failed_at_once` AFTER INSERT ON `runs` WHEN NEW.kind = 'leagues' AND NEW.outcome = 'failed'
+CREATE TRIGGER `runs_count_failure_at_once` AFTER INSERT ON `runs` WHEN NEW.kind = 'leagues' AND NEW.outcome = 'failed'
 BEGIN UPDATE runs SET outcome = NEW.outcome WHERE id = NEW.id; END;
 --> statement-breakpoint
 -- The newest polls of the leagues that ended, and that ended well.
@@ -46,6 +62,38 @@ CREATE VIEW `last_polls` AS
 SELECT last.id, last.outcome, last.failures, iif(last.outcome = 'failed', last.good_run_id, last.id) AS good_run_id
 FROM runs AS last WHERE last.kind = 'leagues' AND last.outcome NOT IN ('running', 'interrupted')
 ORDER BY last.id DESC LIMIT 1;
+--> statement-breakpoint
+-- Goes from series to series in the index, since one may have very many polls. The last one, at NULL, has no good poll
+-- before it.
+CREATE VIEW `outages` AS
+WITH RECURSIVE series AS (
+	SELECT max(good_run_id) AS good_run_id FROM runs WHERE kind = 'leagues' AND outcome = 'failed'
+	UNION ALL
+	SELECT (SELECT max(good_run_id) FROM runs
+		WHERE kind = 'leagues' AND outcome = 'failed' AND good_run_id < series.good_run_id)
+	FROM series WHERE good_run_id IS NOT NULL
+)
+SELECT
+	first.started_at AS since,
+	next.finished_at AS until,
+	good.finished_at AS last_good_at,
+	next.finished_at AS next_good_at,
+	last.failures AS failed_polls,
+	CASE WHEN series.good_run_id IS NULL THEN first.started_at
+		WHEN good.stale_at < coalesce(next.finished_at, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) THEN good.stale_at
+		END AS stale_since,
+	last.error_message,
+	last.service_message
+FROM series
+CROSS JOIN runs AS first ON first.id = (
+	SELECT min(id) FROM runs WHERE kind = 'leagues' AND outcome = 'failed' AND good_run_id IS series.good_run_id)
+CROSS JOIN runs AS last ON last.id = (
+	SELECT max(id) FROM runs WHERE kind = 'leagues' AND outcome = 'failed' AND good_run_id IS series.good_run_id)
+LEFT JOIN runs AS good ON good.id = series.good_run_id
+LEFT JOIN runs AS next ON next.id = (
+	SELECT id FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held') AND id > last.id
+	ORDER BY id LIMIT 1)
+ORDER BY last.id DESC;
 --> statement-breakpoint
 CREATE TABLE `database_identity` (
 	`id` TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 32),
@@ -142,6 +190,8 @@ SELECT
 	coalesce((SELECT failures FROM last_polls), 0) AS consecutive_failures,
 	-- Both counts are in an index: where leagues are many, reading their rows takes a hundred times as long.
 	(SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL) AS live_leagues,
+	(SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL)
+		- (SELECT count(*) FROM held_removals) AS listed_leagues,
 	(SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL) AS removed_leagues,
 	(SELECT count(*) FROM held_removals) AS held_removals,
 	(SELECT count(*) FROM rejected_leagues WHERE resolved_at IS NULL) AS open_rejections,
@@ -177,6 +227,10 @@ WITH
 		SELECT row_number() OVER (ORDER BY first_seen_at, field, kind, detail) AS place, *
 		FROM drift WHERE first_seen_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 day')
 	),
+	unusual AS (
+		SELECT * FROM runs
+		WHERE unusual_change IS NOT NULL AND finished_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 day')
+	),
 	last_runs AS (
 		SELECT * FROM (SELECT * FROM runs WHERE kind = 'leagues' ORDER BY id DESC LIMIT 1)
 		UNION ALL
@@ -204,8 +258,8 @@ SELECT
 		'No poll of the leagues has succeeded yet.') AS summary,
 	'Start the worker if none runs: league-sync run. If one runs, league-sync check names the cause and the fix.'
 		AS what_to_do
--- stale_at is NULL until a worker has started after the upgrade from version 0.1.0. If the clock was set back by more
--- than the time for which data is fresh, only the next good poll can tell.
+-- A poll of version 0.1.0 has no stale_at. If the clock was set back by more than the time for which data is fresh, only
+-- the next good poll can tell.
 FROM clock LEFT JOIN success
 WHERE id IS NULL OR stale_at IS NULL OR stale_at <= now
 	OR julianday(started_at) - julianday(now) > julianday(stale_at) - julianday(started_at)
@@ -240,16 +294,16 @@ SELECT min(held_since), 'held-removals', count(*),
 		|| ': ' || group_concat(substr(coalesce(league_name, league_id), 1, 60), ', ') FILTER (WHERE place <= 3)
 		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
 	iif(EXISTS (SELECT 1 FROM rejected WHERE league_id IS NULL AND scope = (SELECT scope FROM success)),
-		'No removal is applied while the list has elements without a readable league_id, not even an accepted one: tell the'
-			|| ' operator of the service. If the leagues are then really gone, run league-sync accept-removals.',
+		'The list has elements without a readable league_id, which could be any of these leagues: tell the operator of the'
+			|| ' service. Run league-sync accept-removals only for leagues that are really gone. One that is listed again is kept,'
+			|| ' or restored.',
 		'If these leagues are really gone, run league-sync accept-removals. If not, tell the operator of the service: a'
 			|| ' league that is listed again is kept.')
 FROM held GROUP BY NULL
 UNION ALL
 SELECT min(first_seen_at), 'rejected-leagues', count(*),
 	iif(count(*) = 1, '1 list element cannot be stored, ', count(*) || ' list elements cannot be stored, such as ')
-		|| (SELECT 'leagues[' || position || ']'
-				|| coalesce(' (league_id ' || substr(league_id, 1, 60) || ')', '') || ':'
+		|| (SELECT coalesce('that with the league_id ' || substr(league_id, 1, 60), 'one without a readable league_id') || ':'
 				|| coalesce(' ' || nullif(problems ->> '$[0].path', ''), '')
 				|| ' ' || coalesce(substr(problems ->> '$[0].message', 1, 200), 'it is not valid')
 			FROM rejected ORDER BY id LIMIT 1) || '.',
@@ -269,7 +323,8 @@ SELECT started_at, 'interrupted', NULL,
 	'A poll of the ' || kind || ' was cut short. ' || coalesce(error_message, ''),
 	iif(kind = 'leagues', 'Start the worker if none runs: league-sync run. Its next poll makes up for this one.',
 		'The next poll of the profile makes up for this one: that of a worker, or league-sync profile.')
-FROM last_runs WHERE outcome = 'interrupted'
+-- A run that a signal stopped has an end.
+FROM last_runs WHERE outcome = 'interrupted' AND finished_at IS NULL
 UNION ALL
 SELECT iif(stopped_at IS NULL, pending.since, stopped_at), 'webhook', coalesce(changes, 0),
 	iif(stopped_at IS NULL,
@@ -288,13 +343,22 @@ FROM pending
 WHERE stopped_at IS NOT NULL OR pending.since <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour')
 UNION ALL
 SELECT failing_since, name, iif(name = 'mirror', (SELECT max(seq) FROM league_changes) - coalesce(seq, 0), NULL),
-	iif(name = 'mirror', 'The mirror at ', 'The published copy at ') || label || ' has not been '
+	CASE name WHEN 'mirror' THEN 'The mirror' WHEN 'copy' THEN 'The published copy' ELSE 'The output ' || name END
+		|| ' at ' || label || ' has not been '
 		|| iif(done_at IS NULL, 'written yet: ', 'written since ' || replace(substr(done_at, 1, 19), 'T', ' ') || ' UTC: ')
 		|| rtrim(coalesce(last_error, 'the reason is not known'), '.') || '.',
 	iif(refused, 'Nothing more is written to it until that is done.', 'The worker tries again by itself.')
 		|| ' league-sync check names the cause and the fix.'
 FROM outputs
-WHERE name <> 'webhook' AND (refused OR failing_since <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour'));
+WHERE name <> 'webhook' AND (refused OR failing_since <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour'))
+UNION ALL
+SELECT min(finished_at), 'unusual-change', NULL,
+	iif(count(*) = 1, 'A poll', count(*) || ' polls') || ' of the last day changed the same field of many leagues at once: '
+		|| (SELECT group_concat((value ->> 'field') || ' of ' || (value ->> 'count') || ' leagues', ', ')
+			FROM json_each((SELECT unusual_change FROM unusual ORDER BY id DESC LIMIT 1)))
+		|| iif(count(*) = 1, '.', ' in the last one.'),
+	'If this is meant, nothing. To see each change: league-sync changes --since ' || min(finished_at) || '.'
+FROM unusual GROUP BY NULL;
 --> statement-breakpoint
 CREATE VIEW `about` AS
 SELECT 'about' AS topic, 'this file' AS subject,
@@ -302,7 +366,7 @@ SELECT 'about' AS topic, 'this file' AS subject,
 		|| ' up to date; other programs only read it.' AS answer
 UNION ALL SELECT 'about', 'state now',
 	'Up to date: ' || live_leagues || ' leagues listed, last good poll ' || last_success_at || '.'
-	FROM freshness WHERE NOT EXISTS (SELECT 1 FROM attention)
+	FROM freshness WHERE NOT EXISTS (SELECT 1 FROM attention WHERE what <> 'unusual-change')
 UNION ALL SELECT 'about', 'needs attention', summary FROM attention
 UNION ALL SELECT 'about', 'instants', 'UTC text such as 2026-11-20T12:00:00.000Z. Always write the milliseconds: as text,'
 	|| ' 12:00:00Z comes after 12:00:00.500Z.'

@@ -71,6 +71,8 @@ CREATE TABLE "runs" (
 	not_before timestamptz,
 	program_version text,
 	stale_at timestamptz,
+	duration_ms bigint,
+	unusual_change jsonb,
 	CHECK ((scope IS NULL) = (kind = 'profile')),
 	CHECK (outcome NOT IN ('changed', 'unchanged', 'held')
 		OR added + changed + unchanged + restored + rejected + duplicates = received)
@@ -212,6 +214,7 @@ SELECT
 	(SELECT count(*) FROM "runs" WHERE kind = 'leagues' AND outcome = 'failed'
 		AND id > coalesce((SELECT id FROM success), 0)) AS consecutive_failures,
 	(SELECT count(*) FROM "leagues" WHERE removed_at IS NULL) AS live_leagues,
+	(SELECT count(*) FROM "leagues" WHERE removed_at IS NULL) - (SELECT count(*) FROM "held_removals") AS listed_leagues,
 	(SELECT count(*) FROM "leagues" WHERE removed_at IS NOT NULL) AS removed_leagues,
 	(SELECT count(*) FROM "held_removals") AS held_removals,
 	(SELECT count(*) FROM "rejected_leagues" WHERE resolved_at IS NULL) AS open_rejections,

@@ -8,7 +8,7 @@ import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts'
 import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { findNoisyField } from '../store/queries/feed.ts';
-import { readSnapshot } from '../store/queries/overview.ts';
+import { isNote, readSnapshot } from '../store/queries/overview.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
 import { formatAge, formatSize } from '../time/duration.ts';
@@ -40,7 +40,9 @@ export function checkDatabase(path: string): DatabaseTarget {
     const { result, attention, state } = checkFile(file);
     assertRegularFile(`${file}.lock`);
     const lock = readLockStatus(file);
-    const warnings = attention.map(({ summary, what_to_do }) => warn('attention', summary, what_to_do));
+    const warnings = attention.map((row) =>
+      isNote(row) ? ok('attention', row.summary) : warn('attention', row.summary, row.what_to_do),
+    );
     const results = [result, ...warnings, describeLock(lock), ...checkDisk(file)];
     return { path: file, state, isInUse: lock.state !== 'none', results };
   } catch (error) {
@@ -119,7 +121,7 @@ function describe(path: string, inspection: Inspection): CheckResult {
       ? 'no good poll yet'
       : `last good poll ${formatAge((age_seconds ?? 0) * 1_000)} (${timeOfDay(Date.parse(last_success_at), systemClock.now())})`;
   const added = triggers.length === 0 ? '' : `; another program added the trigger ${triggers.join(', ')}`;
-  return ok('database', `${size}, ${live_leagues} leagues listed, ${last}${added}`);
+  return ok('database', `${size}, ${live_leagues} live leagues, ${last}${added}`);
 }
 
 function describeLock(lock: LockStatus): CheckResult {

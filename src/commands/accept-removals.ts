@@ -1,6 +1,4 @@
 import { EXIT } from '../errors.ts';
-import { withReader } from '../store/connection.ts';
-import { countUnidentified } from '../store/queries/open-problems.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
 import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
@@ -9,6 +7,8 @@ import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
+
+const WHEN = 'the next poll applies them, unless their leagues are listed again';
 
 const removals = (count: number): string => plural(count, 'removal');
 
@@ -19,15 +19,14 @@ export const acceptRemovals: Command<DatabaseOption & { readonly yes?: boolean }
   const path = await findDatabase(io, option);
   const all = readHeldRemovals(path);
   const held = all.filter((removal) => removal.accepted_at === null);
-  const when = describeWhen(withReader(path, countUnidentified));
-  if (all.length > held.length) await io.say(`${removals(all.length - held.length)} accepted earlier: ${when}`);
+  if (all.length > held.length) await io.say(`${removals(all.length - held.length)} accepted earlier: ${WHEN}`);
   if (held.length === 0) {
     if (all.length === 0) await io.print('no removals are held');
     return EXIT.done;
   }
   await io.print(formatHeld(held, io.terminal));
   if (!yes && io.ask === undefined) {
-    await io.say(`${removals(held.length)} held; league-sync accept-removals --yes accepts them: ${when}`);
+    await io.say(`${removals(held.length)} held; league-sync accept-removals --yes accepts them: ${WHEN}`);
     return EXIT.held;
   }
   if (!yes && !(await confirm(io, held.length))) {
@@ -36,17 +35,11 @@ export const acceptRemovals: Command<DatabaseOption & { readonly yes?: boolean }
   }
   // Accepts only the removals read above, since a poll may have changed the held removals in the meantime.
   const accepted = await accept(path, held, { clock: systemClock, stop: io.stop });
-  if (accepted > 0) await io.say(`${removals(accepted)} accepted: ${when}`);
+  if (accepted > 0) await io.say(`${removals(accepted)} accepted: ${WHEN}`);
   if (accepted < held.length)
     await io.say(`${removals(held.length - accepted)} no longer held as shown; run the command again`);
   return EXIT.done;
 };
-
-function describeWhen(unidentified: number): string {
-  const usual = 'the next poll applies them, unless their leagues are listed again';
-  if (unidentified === 0) return usual;
-  return `${usual}, but not while the service sends elements without a readable league_id (${unidentified} in rejected_leagues)`;
-}
 
 async function confirm({ ask }: ProcessIO, count: number): Promise<boolean> {
   const question = `Remove ${count === 1 ? 'this league' : `these ${count} leagues`} with the next poll? [y/N] `;

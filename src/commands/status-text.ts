@@ -1,6 +1,6 @@
 import { OUTPUTS, outputCondition, type Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
-import type { OutputStatus, Overview } from '../store/queries/overview.ts';
+import { isNote, type OutputStatus, type Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
 import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
 import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';
@@ -41,9 +41,9 @@ export function formatStatus(report: StatusReport, options: TextOptions): string
     ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
     ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
   ];
-  const attention = report.attention.flatMap(({ what, summary, what_to_do }) => [
-    ...item('! ', escapeControls(summary), BAD.has(what) ? 'bad' : 'warning'),
-    ...item('  → ', escapeControls(what_to_do), 'plain'),
+  const attention = report.attention.flatMap((row) => [
+    ...item('! ', escapeControls(row.summary), BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
+    ...item('  → ', escapeControls(row.what_to_do), 'plain'),
   ]);
   const record = formatRecord(rowsOf(report, options), options.terminal);
   const runs = report.last_runs.length > 0 ? formatRuns(report, options) : '';
@@ -71,7 +71,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
       ? ['last good poll', 'none yet', 'warning']
       : // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.
         ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
-    ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
+    ['leagues', `${live_leagues} live, ${removed_leagues} removed`],
     describeHeld(report),
     ...describeExpiry(report, options),
     describeLogin(report, options),

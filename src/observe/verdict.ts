@@ -1,5 +1,5 @@
 import type { DatabaseError } from '../errors.ts';
-import type { Attention, Freshness, OutputStatus } from '../store/queries/overview.ts';
+import { type Attention, type Freshness, isNote, type OutputStatus } from '../store/queries/overview.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
 import { formatAge } from '../time/duration.ts';
 
@@ -35,7 +35,7 @@ export function assess(input: HealthInput): Verdict {
   const [worst] = problems;
   if (worst === undefined) {
     // A poll of the leagues and one of the profile may both have been cut short.
-    const warnings = [...new Set(input.attention.map(describeWarning))];
+    const warnings = [...new Set(input.attention.filter((row) => !isNote(row)).map(describeWarning))];
     const headline = input.freshness?.live_leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
     if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
     return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };

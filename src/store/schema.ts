@@ -7,6 +7,8 @@ import { customType, index, integer, primaryKey, sqliteTable, text } from 'drizz
 const scalar = customType<{ data: string | number }>({ dataType: () => 'any' });
 const flag = () => integer({ mode: 'boolean' });
 const count = () => integer().notNull().default(0);
+const DURATION = sql`(unixepoch(finished_at) - unixepoch(started_at)) * 1000
+  + substr(finished_at, 21, 3) - substr(started_at, 21, 3)`;
 
 export const leagues = sqliteTable(
   'leagues',
@@ -89,6 +91,8 @@ export const runs = sqliteTable(
     program_version: text(),
     stale_at: text(),
     quiet_fields: text(),
+    duration_ms: integer().generatedAlwaysAs(DURATION, { mode: 'virtual' }),
+    unusual_change: text(),
     failures: count(),
     good_run_id: integer(),
   },
@@ -96,7 +100,9 @@ export const runs = sqliteTable(
     index('runs_with_changes')
       .on(table.finished_at, table.added, table.changed, table.restored, table.removed)
       .where(sql`kind = 'leagues' AND added + changed + restored + removed > 0`),
+    index('runs_unusual').on(table.finished_at).where(sql`unusual_change IS NOT NULL`),
     index('runs_of_profile').on(table.id).where(sql`kind = 'profile'`),
+    index('runs_failed').on(table.good_run_id).where(sql`kind = 'leagues' AND outcome = 'failed'`),
   ],
 );
 

@@ -38,10 +38,12 @@ export function planPoll(
   const holdReason = removals.held.length === 0 ? undefined : findHoldReason(list);
   const wrote = counts.added + counts.changed + counts.restored + counts.removed > 0;
   const outcome: 'changed' | 'unchanged' | 'held' = counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged';
+  const unusualChange = findUnusualChange(changes.changed, countLive(index), quietFields);
   return {
     outcome,
     counts,
     changes,
+    unusualChange,
     removals,
     holdReason,
     heldBecause: holdReason && explainHold(holdReason, limit),
@@ -107,6 +109,38 @@ export function reconcile(
   return { added, changed, restored, rehashed, unchanged: alike + rehashed.length, listed };
 }
 
+/** Fields that often change in many leagues at once. */
+const USUAL_FIELDS = ['last_update_datetime', 'extra'];
+const UNUSUAL_ABOVE = 5;
+
+/**
+ * The fields that differ in more than 5 and more than a fifth of the leagues that were live, as `runs.unusual_change`
+ * holds them; null if there are none.
+ */
+export function findUnusualChange(
+  changed: readonly Pick<Difference, 'before'>[],
+  live: number,
+  quietFields: readonly string[],
+): JsonText | null {
+  if (changed.length <= UNUSUAL_ABOVE || changed.length * 5 <= live) return null;
+  const usual = new Set([...USUAL_FIELDS, ...quietFields]);
+  const fields = changed.flatMap(({ before }) => Object.keys(JSON.parse(before))).filter((field) => !usual.has(field));
+  const unusual = [...Map.groupBy(fields, (field) => field)]
+    .map(([field, { length: count }]) => ({ field, count }))
+    .filter(({ count }) => count > UNUSUAL_ABOVE && count * 5 > live);
+  return unusual.length === 0 ? null : JSON.stringify(unusual);
+}
+
+function countLive({ live, others }: LeagueIndex): number {
+  return (
+    live.size +
+    others
+      .values()
+      .filter(({ removed }) => !removed)
+      .toArray().length
+  );
+}
+
 export type RemovalRules = {
   /** Removals are held if they exceed this share (0 to 1) of the live leagues in scope. */
   readonly limit: number;
@@ -139,9 +173,6 @@ export function decideRemovals(
     // Accepted removals are applied regardless of the share, so they do not enlarge its denominator.
     if (!isMissing || !accepted.has(leagueId)) counted.push(leagueId);
   }
-  // An element without a readable id could be any of the missing leagues.
-  if (rejectedIds.has(null)) return { removed: [], held: missing };
-
   const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
   const isTooMuch = (of: number): boolean => waiting.length > limit * of + ROUNDING;
   // Leagues that joined during the hold must not lower the share: a later poll could then apply the held removals.
@@ -150,7 +181,9 @@ export function decideRemovals(
     return counted.filter((leagueId) => !since.has(leagueId)).length;
   };
   const tooMany = waiting.length > ALWAYS_ALLOWED && (isTooMuch(counted.length) || isTooMuch(withoutJoined()));
-  if (waiting.length > 0 && (list.received === 0 || tooMany)) {
+  // An element without a readable id could be any of the missing leagues, but an operator has judged the accepted ones.
+  const isIncomplete = list.received === 0 || rejectedIds.has(null);
+  if (waiting.length > 0 && (isIncomplete || tooMany)) {
     return { removed: missing.filter((leagueId) => accepted.has(leagueId)), held: waiting };
   }
   return { removed: missing, held: [] };

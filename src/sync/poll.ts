@@ -53,7 +53,7 @@ export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSi
 
 /** Must be called in the transaction in which the plan was made. */
 function commit({ store, scope, baseUrl, serviceMoved = false }: RunDeps, plan: Plan, stamp: RunStamp): ApplyResult {
-  const { outcome, counts, holdReason, heldBecause, holds } = plan;
+  const { outcome, counts, unusualChange, holdReason, heldBecause, holds } = plan;
   store.identity.claim(baseUrl, serviceMoved);
   writeChanges(store, plan.changes, stamp);
   for (const leagueId of plan.removals.removed) {
@@ -64,7 +64,7 @@ function commit({ store, scope, baseUrl, serviceMoved = false }: RunDeps, plan: 
   store.holds.release(holds.ended);
   store.holds.hold(holds.begun, stamp, holdReason, holds.guardSince);
   const newRejections = store.rejections.update(plan.rejections, scope, stamp);
-  return { outcome, counts, heldBecause, newRejections };
+  return { outcome, counts, unusualChange, heldBecause, newRejections };
 }
 
 function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }: ChangeSet, stamp: RunStamp): void {

@@ -30,6 +30,8 @@ export type RunDeps = Pick<Config, 'baseUrl' | 'scope' | 'removalLimit' | 'quiet
 
 export type ApplyResult = Pick<RunReport, 'counts' | 'heldBecause'> & {
   readonly outcome: 'changed' | 'unchanged' | 'held';
+  /** As `runs.unusual_change`. */
+  readonly unusualChange?: string | null;
   /** Those of `RunReport.newFindings`. */
   readonly newRejections?: readonly Rejection[];
 };
@@ -134,7 +136,7 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
         const at = store.nextTimestamp(clock.now());
         const stamp = { runId: id, at };
         const before = store.rowsWritten();
-        const { newRejections: rejections = [], ...applied } = apply(stamp);
+        const { newRejections: rejections = [], unusualChange = null, ...applied } = apply(stamp);
         departures = drift.list();
         const newFindings = { drift: store.drift.add(departures, stamp), rejections };
         const wrote = store.rowsWritten() > before;
@@ -148,6 +150,7 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
           etag: meta.etag ?? null,
           last_modified: meta.lastModified ?? null,
           stale_at,
+          unusual_change: unusualChange,
         });
         return { ...applied, newFindings, wrote, finishedAt: at, ...(stale_at && { staleAt: stale_at }) };
       }, deadline.signal);

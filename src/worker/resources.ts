@@ -192,9 +192,9 @@ function prepareRows(store: Store, config: Config, { signal, isDemo = false, sys
     if (!isDemo) store.removeDemoMark();
     store.pollRequests.take(clock.now());
     store.outputs.keepOnly(OUTPUT_NAMES.filter((name) => config[SETTING_OF[name]] !== undefined));
-    const last = store.runs.lastApplied();
-    if (last?.finished_at && last.stale_at === null)
-      store.runs.finish(last.id, { ...last, stale_at: staleAt(config, Date.parse(last.finished_at)) });
+    const { id, outcome, finished_at, stale_at } = store.runs.lastApplied() ?? {};
+    if (id && outcome && finished_at && stale_at === null)
+      store.runs.finish(id, { outcome, finished_at, stale_at: staleAt(config, Date.parse(finished_at)) });
     return store.runs.interruptRunning(message);
   }, signal);
 }

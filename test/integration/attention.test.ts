@@ -201,14 +201,14 @@ describe('attention', () => {
     );
   });
 
-  it('does not ask to accept removals before accepting has an effect', () => {
+  it('says with which removals accepting is a risk', () => {
     const rows = attentionAfter(GOOD, held('a', 'NULL'), rejected('NULL', 7));
     expect(rows.map(({ what, count, summary }) => [what, count, summary])).toEqual([
       ['held-removals', 1, 'The removal of 1 league is held: League a.'],
-      ['rejected-leagues', 1, '1 list element cannot be stored, leagues[7]: sport is missing.'],
+      ['rejected-leagues', 1, '1 list element cannot be stored, one without a readable league_id: sport is missing.'],
     ]);
     expect(rows[0]?.what_to_do).toMatch(
-      /^No removal is applied while .* not even an accepted one: .*\. If the leagues are then really gone, run .* accept-removals\.$/,
+      /^The list has elements without a readable league_id, which could be any of these leagues: .*accept-removals only/,
     );
   });
 
@@ -219,7 +219,7 @@ describe('attention', () => {
         since: AT,
         what: 'rejected-leagues',
         count: 2,
-        summary: '2 list elements cannot be stored, such as leagues[2] (league_id y): sport is missing.',
+        summary: '2 list elements cannot be stored, such as that with the league_id y: sport is missing.',
       },
     ]);
   });
@@ -236,12 +236,34 @@ describe('attention', () => {
     ]);
   });
 
-  it.each(['leagues', 'profile'] as const)('says that the last run of the %s was interrupted', (kind) => {
-    const summary = `A poll of the ${kind} was cut short. It was killed.`;
-    expect(attentionAfter(GOOD, run(kind, 'interrupted'))).toMatchObject([
-      { since: LATER, what: 'interrupted', summary },
-    ]);
-    expect(attentionAfter(run(kind, 'running'))).toEqual([]);
+  it.each(['leagues', 'profile'] as const)(
+    'says that the last run of the %s was cut short, but not by a signal',
+    (kind) => {
+      const summary = `A poll of the ${kind} was cut short. It was killed.`;
+      expect(attentionAfter(GOOD, run(kind, 'interrupted'))).toMatchObject([
+        { since: LATER, what: 'interrupted', summary },
+      ]);
+      expect(attentionAfter(run(kind, 'running'))).toEqual([]);
+      const stopped = `UPDATE runs SET finished_at = '${LATER}' WHERE id = (SELECT max(id) FROM runs)`;
+      expect(attentionAfter(run(kind, 'interrupted'), stopped)).toEqual([]);
+    },
+  );
+
+  it('notes that a poll of the last day changed the same field of many leagues', () => {
+    const unusual = (age: string, count: number): string =>
+      `${GOOD} UPDATE runs SET finished_at = ${ago(age)}, unusual_change = '[{"field":"sport","count":${count}}]'
+        WHERE id = (SELECT max(id) FROM runs);`;
+    const [row, ...others] = attentionAfter(unusual('25 hours', 30), unusual('23 hours', 40), GOOD);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({
+      what: 'unusual-change',
+      count: null,
+      summary: 'A poll of the last day changed the same field of many leagues at once: sport of 40 leagues.',
+      what_to_do: expect.stringContaining(`league-sync changes --since ${row?.since}.`),
+    });
+    expect(attentionAfter(unusual('1 hours', 50))[0]?.summary).toMatch(
+      /^2 polls .*: sport of 50 leagues in the last one/,
+    );
   });
 
   it('says `webhook` if something has been pending and nothing was accepted for an hour', () => {
@@ -309,6 +331,41 @@ describe('attention', () => {
       expect(summary).toMatch(/^[\dA-Z].*\.$/);
       expect(what_to_do).toMatch(/^[A-Z].*\.$/);
     }
+  });
+});
+
+describe('outages', () => {
+  it('has a row for each series of failed polls between good ones', () => {
+    const times = ['T08', 'T09', 'T10', 'T11'].map((hour) => `2026-11-20${hour}:00:00.000Z`);
+    const [first = '', second = '', third = '', fourth = ''] = times;
+    const good = (at: string, staleAt: string): string => GOOD_UNTIL(staleAt).replaceAll(AT, at);
+    execute(
+      path,
+      [
+        failed(first, { message: 'It is new.' }),
+        good(second, FAR),
+        failed(third),
+        run('leagues', 'interrupted'),
+        run('profile', 'failed'),
+        failed(fourth, { message: 'It was down.' }),
+        good(AT, LATER),
+        failed(LATER),
+      ].join('\n'),
+    );
+    const { since: _, ...now } = readRows(path, 'SELECT * FROM outages WHERE until IS NULL')[0] ?? {};
+    expect(now).toMatchObject({ last_good_at: AT, next_good_at: null, failed_polls: 1, stale_since: LATER });
+    expect(readRows(path, 'SELECT * FROM outages')).toMatchObject([
+      { since: LATER, until: null },
+      {
+        since: third,
+        until: AT,
+        last_good_at: second,
+        failed_polls: 2,
+        stale_since: null,
+        error_message: 'It was down.',
+      },
+      { since: first, until: second, last_good_at: null, next_good_at: second, failed_polls: 1, stale_since: first },
+    ]);
   });
 });
 

@@ -15,6 +15,7 @@ const VIEWS = [
   'last_polls',
   'league_field_changes',
   'league_versions',
+  'outages',
 ];
 const FIELDS = `league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type,
   active_year, external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
@@ -79,7 +80,7 @@ describe('the migrated schema', () => {
   it.each(declared.map((table) => [table.name, table] as const))(
     'has in %s the columns of src/store/schema.ts',
     (name, table) => {
-      const found = readRows(path, `SELECT name, type, "notnull", pk FROM pragma_table_info('${name}') ORDER BY cid`);
+      const found = readRows(path, `SELECT name, type, "notnull", pk FROM pragma_table_xinfo('${name}') ORDER BY cid`);
       const expected = table.columns.map((column) => ({
         name: column.name,
         type: column.getSQLType().toUpperCase(),
@@ -124,7 +125,7 @@ describe('the migrated schema', () => {
       'runs',
       `id kind trigger scope started_at finished_at outcome attempts http_status body_bytes received added changed
        unchanged restored rejected duplicates removed held error_kind error_message service_message service_timestamp
-       etag last_modified not_before stale_at fingerprint program_version quiet_fields`,
+       etag last_modified not_before stale_at duration_ms unusual_change fingerprint program_version quiet_fields`,
     ],
     ['logins', 'id at outcome reason expires_at clock_skew_ms error_message not_before fingerprint run_id'],
     [
@@ -140,16 +141,17 @@ describe('the migrated schema', () => {
     ['league_field_changes', 'at league_id league_name field old_value new_value kind'],
     [
       'freshness',
-      'last_success_at age_seconds last_outcome consecutive_failures live_leagues removed_leagues held_removals open_rejections stale_at',
+      'last_success_at age_seconds last_outcome consecutive_failures live_leagues listed_leagues removed_leagues held_removals open_rejections stale_at',
     ],
     ['active_leagues', `${FIELDS.join(' ')} extra held`],
+    ['outages', 'since until last_good_at next_good_at failed_polls stale_since error_message service_message'],
   ])('has in %s the columns that the contract publishes', (table, names) => {
     expect(columnsOf(table)).toEqual(expect.arrayContaining(names.split(/\s+/)));
   });
 });
 
 function isKey(table: string, column: string): boolean {
-  const rows = readRows(path, `SELECT pk FROM pragma_table_info('${table}') WHERE name = '${column}'`);
+  const rows = readRows(path, `SELECT pk FROM pragma_table_xinfo('${table}') WHERE name = '${column}'`);
   return rows[0]?.pk !== 0;
 }
 
@@ -160,6 +162,7 @@ const JSON_COLUMNS = [
   ['players', 'extra'],
   ['rejected_leagues', 'problems'],
   ['rejected_leagues', 'raw'],
+  ['runs', 'unusual_change'],
 ] as const;
 const FLAGS = [
   ['leagues', 'default_tournaments'],

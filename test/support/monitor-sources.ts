@@ -46,6 +46,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
     last_outcome: null,
     consecutive_failures: known.consecutiveFailures ?? 0,
     live_leagues: 1,
+    listed_leagues: 1,
     removed_leagues: 0,
     held_removals: 0,
     open_rejections: 0,

@@ -94,11 +94,11 @@ describe('a list that is not complete', () => {
     });
   });
 
-  it('holds accepted removals too', async () => {
+  it('lets accepted removals pass and no others', async () => {
     const rules = { ...RULES, accepted: new Set(ids(1)) };
-    expect(decideRemovals(ids(10), await parseElements([...good, null]), rules)).toEqual({
-      removed: [],
-      held: ids(1),
+    expect(decideRemovals(ids(11), await parseElements([...good, null]), rules)).toEqual({
+      removed: ids(1),
+      held: ids(1, 10),
     });
   });
 

@@ -23,6 +23,7 @@ describe('the verdict', () => {
     [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('interrupted'), row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('a-later-thing' as 'drift')] }, 'warning', 'Up to date, but a later thing needs attention', []],
+    [{ attention: [row('unusual-change')] }, 'good', 'Up to date', []],
     [{ attention: [row('webhook', 3)] }, 'warning', 'Up to date, but the webhook accepts nothing', []],
     [
       { attention: [row('mirror', 3)], freshness: { live_leagues: 0 } },

@@ -75,12 +75,11 @@ function renderDay(x: number, day: string, share: Share): Html {
 }
 
 function renderOutage({ from, to, failedPolls, error, staleMs }: Outage, now: number): Html {
-  const isSameDay = to !== undefined && dayOf(from) === dayOf(to);
-  const end = to === undefined ? 'now' : isSameDay ? timeOnly(to) : momentInText(to, now);
-  const what = failedPolls === 0 ? 'no polls' : `${countOf(failedPolls, 'poll')} failed`;
+  const isSameDay = to !== null && dayOf(from) === dayOf(to);
+  const end = to === null ? 'now' : isSameDay ? timeOnly(to) : momentInText(to, now);
   const stale = staleMs < 1_000 ? '' : `, stale for ${formatDuration(staleMs)}`;
   const why = error === null ? '' : html`: ${bdi(error.slice(0, MAX_ERROR_LENGTH), error.length)}`;
-  return html`${moment(from, now)} to ${end} <span class="muted">${what}${stale}${why}</span>`;
+  return html`${moment(from, now)} to ${end} <span class="muted">${countOf(failedPolls, 'poll')} failed${stale}${why}</span>`;
 }
 
 const WEEKS = 53;

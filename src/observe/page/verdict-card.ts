@@ -98,22 +98,20 @@ export function renderNotices(issues: Issues, now: number): Html | '' {
   return html`<div id="notices" data-part="notices">${held.length > 0 ? renderHeldRemovals(issues, now) : ''}${openRejections > 0 ? renderRejections(issues, now) : ''}${drift.length > 0 ? renderDrift(issues, now) : ''}</div>`;
 }
 
-function renderHeldRemovals({ held, unidentified }: Issues, now: number): Html {
+function renderHeldRemovals({ held }: Issues, now: number): Html {
   const rest = held.length - MAX_HELD;
   return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
-<p>${explainAccepted(held, unidentified)}<span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
+<p>${explainAccepted(held)}<span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
 <ul class="chips">${held.slice(0, MAX_HELD).map((row) => html`<li>${linkToLeague(row.league_id, row.league_name)}</li>`)}${
     rest > 0 ? html`<li><a href="leagues?status=held">${count(rest)} more</a></li>` : ''
   }</ul></section>`;
 }
 
 /** Why removals are held is said by `attention`, which leaves out those that are accepted. */
-function explainAccepted(held: readonly HeldRemoval[], unidentified: number): Html | '' {
+function explainAccepted(held: readonly HeldRemoval[]): Html | '' {
   const accepted = held.filter((row) => row.accepted_at !== null).length;
   if (accepted === 0) return '';
   const what = `${count(accepted)} of these removals ${accepted === 1 ? 'is' : 'are'} accepted`;
-  if (unidentified > 0)
-    return html`${what}, but nothing is removed while the list has elements without a readable <code>league_id</code>, which might be any of these leagues. `;
   return html`${what}; the next poll applies ${accepted === 1 ? 'it' : 'them'}. `;
 }
 

@@ -9,12 +9,12 @@ const MAX_OUTAGES = 3;
 /** The share of a time in which the data was fresh, from 0 to 1; undefined if nothing is known of the time. */
 export type Share = number | undefined;
 
-/** A time in which polls failed, the data was stale, or both. Timestamps are in ms. */
+/** A row of the view `outages`. Timestamps are in ms. */
 export type Outage = {
-  /** When the first poll failed, or the data became stale. */
+  /** When the first poll that failed began. */
   readonly from: number;
-  /** When the next good poll ended; undefined if none has. */
-  readonly to: number | undefined;
+  /** When the next good poll ended; null if none has. */
+  readonly to: number | null;
   readonly failedPolls: number;
   /** Why the last of these polls failed. */
   readonly error: string | null;
@@ -23,18 +23,17 @@ export type Outage = {
 
 export type FreshTime = NonNullable<ReturnType<ReturnType<typeof createCounter>>>;
 
-type Run = Pick<
-  typeof runs.$inferSelect,
-  'id' | 'kind' | 'outcome' | 'started_at' | 'finished_at' | 'stale_at' | 'error_message'
->;
+type Run = Pick<typeof runs.$inferSelect, 'id' | 'kind' | 'outcome' | 'started_at' | 'finished_at' | 'stale_at'>;
 
 const GOOD = new Set(['changed', 'unchanged', 'held']);
 
 // Repeats the conditions of the index `runs_with_changes`, so that SQLite uses that index.
 const LAST_BEFORE = `SELECT id FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0
   AND finished_at < ? ORDER BY finished_at DESC LIMIT 1`;
-const RUNS_AFTER = `SELECT id, kind, outcome, started_at, finished_at, stale_at, error_message FROM runs
+const RUNS_AFTER = `SELECT id, kind, outcome, started_at, finished_at, stale_at FROM runs
   WHERE id > ? ORDER BY id LIMIT ?`;
+const OUTAGES = `SELECT unixepoch(since) * 1000 AS "from", unixepoch(until) * 1000 AS "to", failed_polls AS failedPolls,
+    error_message AS error, unixepoch(stale_since) * 1000 AS staleFrom FROM outages LIMIT ${MAX_OUTAGES}`;
 /** Read at once, which takes some 10 ms: meanwhile the worker answers no request. */
 const MAX_ROWS = 10_000;
 
@@ -84,7 +83,7 @@ export function createCounter(maxRows = MAX_ROWS) {
       lastId = run.id;
     }
     if (unread.length === maxRows && lastId === unread.at(-1)?.id) return undefined;
-    const { spans, outages } = timeline.read(since, now);
+    const spans = timeline.read(since, now);
     const share = (from: number, to: number) => shareOf(spans, from, to);
     return {
       /** Each day (UTC), oldest first; the last is today, up to now. */
@@ -99,9 +98,17 @@ export function createCounter(maxRows = MAX_ROWS) {
         { name: '90 d', ...share(since, now) },
       ],
       /** The last ones, newest first. */
-      outages,
+      outages: readOutages(db, now),
     };
   };
+}
+
+function readOutages(db: Database.Database, now: number): readonly Outage[] {
+  const rows = db.prepare<[], Omit<Outage, 'staleMs'> & { readonly staleFrom: number | null }>(OUTAGES).all();
+  return rows.map(({ staleFrom, ...row }) => ({
+    ...row,
+    staleMs: staleFrom === null ? 0 : Math.max(0, (row.to ?? now) - staleFrom),
+  }));
 }
 
 type Span = { readonly from: number; readonly to: number; readonly isFresh: boolean };
@@ -119,21 +126,12 @@ function shareOf(spans: readonly Span[], begin: number, end: number) {
 function createTimeline() {
   /** The last good poll, and since when the data has been fresh without a break; `spans` end there. */
   let good: { readonly freshSince: number; readonly finishedAt: number; readonly staleAt: number } | undefined;
-  let failed: { readonly from: number; readonly polls: number; readonly error: string | null } | undefined;
+  let failedSince: number | undefined;
   let spans: Span[] = [];
-  let outages: readonly Outage[] = [];
 
-  const outage = (to: number, isOver: boolean): readonly Outage[] => {
-    const staleFrom = good === undefined ? failed?.from : good.staleAt < to ? good.staleAt : undefined;
-    const begins = [staleFrom, failed?.from].filter((at) => at !== undefined);
-    if (begins.length === 0) return [];
-    const staleMs = staleFrom === undefined ? 0 : Math.max(0, to - staleFrom);
-    const { polls: failedPolls = 0, error = null } = failed ?? {};
-    return [{ from: Math.min(...begins), to: isOver ? to : undefined, failedPolls, error, staleMs }];
-  };
   /** The time up to `to` that `spans` lack. */
   const openSpans = (to: number): readonly Span[] => {
-    if (good === undefined) return failed === undefined ? [] : [{ from: failed.from, to, isFresh: false }];
+    if (good === undefined) return failedSince === undefined ? [] : [{ from: failedSince, to, isFresh: false }];
     const end = Math.min(good.staleAt, to);
     return [
       { from: good.freshSince, to: end, isFresh: true },
@@ -142,31 +140,28 @@ function createTimeline() {
   };
   const forget = (): void => {
     if (good !== undefined) spans.push({ from: good.freshSince, to: good.finishedAt, isFresh: true });
-    good = failed = undefined;
+    good = failedSince = undefined;
   };
   const succeed = (finishedAt: number, staleAt: number): void => {
-    outages = [...outage(finishedAt, true), ...outages].slice(0, MAX_OUTAGES);
     const freshSince = good !== undefined && good.staleAt >= finishedAt ? good.freshSince : undefined;
     if (freshSince === undefined) spans.push(...openSpans(finishedAt));
     good = { freshSince: freshSince ?? finishedAt, finishedAt, staleAt };
-    failed = undefined;
+    failedSince = undefined;
   };
 
   return {
     forget,
-    add: ({ kind, outcome, started_at, finished_at, stale_at, error_message: error }: Run): void => {
+    add: ({ kind, outcome, started_at, finished_at, stale_at }: Run): void => {
       if (kind !== 'leagues') return;
-      if (outcome === 'failed')
-        failed = { from: failed?.from ?? Date.parse(started_at), polls: (failed?.polls ?? 0) + 1, error };
+      if (outcome === 'failed') failedSince ??= Date.parse(started_at);
       if (!GOOD.has(outcome)) return;
       if (finished_at === null || stale_at === null) forget();
       else succeed(Date.parse(finished_at), Date.parse(stale_at));
     },
-    /** The spans from `since` up to `now`, and the last outages, newest first. */
+    /** The spans from `since` up to `now`. */
     read: (since: number, now: number) => {
       spans = spans.filter(({ to }) => to > since);
-      const found = [...outage(now, false), ...outages].slice(0, MAX_OUTAGES);
-      return { spans: [...spans, ...openSpans(now)], outages: found };
+      return [...spans, ...openSpans(now)];
     },
   };
 }

@@ -44,21 +44,12 @@ export function readIssues(db: Database.Database) {
   return {
     held: selectHeldRemovals(db),
     openRejections: count(db, 'rejected_leagues WHERE resolved_at IS NULL'),
-    unidentified: countUnidentified(db),
     rejections: groups.map((group): RejectionGroup => ({ ...group, examples: examplesOf.all(group.problem) })),
     /** The newest. */
     drift: db.prepare<[], DriftEntry>(DRIFT).all(),
     driftCount: count(db, 'drift'),
   };
 }
-
-/** Counts elements of the last list without a readable `league_id`. While there are any, all removals are held. */
-export const countUnidentified = (db: Database.Database): number =>
-  count(
-    db,
-    `rejected_leagues WHERE resolved_at IS NULL AND league_id IS NULL AND scope =
-      (SELECT scope FROM runs WHERE id = (SELECT good_run_id FROM last_polls))`,
-  );
 
 export const countHeld = (db: Database.Database): number => count(db, 'held_removals');
 

@@ -22,11 +22,15 @@ export type Attention = {
     | 'rejected-leagues'
     | 'drift'
     | 'interrupted'
+    | 'unusual-change'
     | OutputName;
   readonly count: number | null;
   readonly summary: string;
   readonly what_to_do: string;
 };
+
+/** Whether the row only notes something, and leaves the verdict as it is. */
+export const isNote = ({ what }: Attention): boolean => what === 'unusual-change';
 
 export type Freshness = {
   readonly last_success_at: string | null;
@@ -34,6 +38,7 @@ export type Freshness = {
   readonly last_outcome: string | null;
   readonly consecutive_failures: number;
   readonly live_leagues: number;
+  readonly listed_leagues: number;
   readonly removed_leagues: number;
   readonly held_removals: number;
   readonly open_rejections: number;

@@ -14,7 +14,7 @@ export type RunStamp = { readonly runId: number; readonly at: string };
 type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'> &
   Partial<Pick<Row, 'not_before' | 'quiet_fields'>>;
 /** Omitted columns keep their value. */
-export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> & Partial<Row>;
+export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> & Partial<Omit<Row, 'duration_ms'>>;
 
 const IS_GOOD = "outcome IN ('changed', 'unchanged', 'held')";
 /** The last good poll of the leagues. */

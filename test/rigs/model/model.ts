@@ -110,10 +110,9 @@ export function shareAtStake(model: Model, list: ModelList, scope: Scope): numbe
 function decideRemovals(model: Model, list: ModelList, { scope, limitPercent }: ModelPoll) {
   const { missing, waiting, of } = findStake(model, list, scope);
   const isComplete = list.rejections.every(({ leagueId }) => leagueId !== null);
-  if (!isComplete) return { removed: [], held: missing };
-  const emptied = list.received === 0 && waiting.length > 0;
+  const incomplete = (list.received === 0 || !isComplete) && waiting.length > 0;
   const tooMany = waiting.length > 5 && waiting.length * 100 > limitPercent * of;
-  if (!emptied && !tooMany) return { removed: missing, held: [] };
+  if (!incomplete && !tooMany) return { removed: missing, held: [] };
   return { removed: missing.filter((leagueId) => !waiting.includes(leagueId)), held: waiting };
 }
 
