@@ -8,7 +8,7 @@ type Surroundings = AdvisedDatabase & {
 
 const WITH_OPTION = 'accept-removals|backup|changes|mirror|poll|query|status|webhook (?:replay|skip)';
 const WITH_SETTING = 'check|profile|run|sync';
-const OTHERS = '--help|demo|simulate|webhook';
+const OTHERS = '--help|demo|simulate|verify|webhook';
 const ADVICE = new RegExp(
   `(?<!npx |[\\w/.-])league-sync (?:(${WITH_OPTION})|(${WITH_SETTING})|(${OTHERS}))(?![\\w-])`,
   'g',

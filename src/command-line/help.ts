@@ -25,6 +25,7 @@ const EXAMPLES: readonly Example[] = [
   ['league-sync query "SELECT league_name, sport FROM active_leagues"', 'a table'],
   ['league-sync query --format csv "SELECT * FROM leagues"', 'for a spreadsheet'],
   ['league-sync query - <report.sql', 'a statement from a file'],
+  ['league-sync verify backup.db --against data/leagues.db', 'a backup, and how far it is behind'],
   ['league-sync webhook replay --since 1d', 'send the last day again'],
   ['league-sync simulate --port 0 --churn 5s', 'any free port, leagues that change'],
   ['league-sync simulate --fault rate-limit --fault etag', 'with faults'],

@@ -139,6 +139,15 @@ function addCopyCommands(program: Program, execute: Execute): void {
       execute(async () => (await import('../commands/backup.ts')).backup, { file, ...options }, 'oneShot'),
     );
   program
+    .command('verify')
+    .description('say whether a database, backup, published copy or restored replica is whole; changes nothing')
+    .argument('<file>', 'the file to read')
+    .addOption(new Option('--against <file>', 'also say how many changes of this file it lacks').argParser(readPath))
+    .option('--json', 'print one JSON object')
+    .action((file, options) =>
+      execute(async () => (await import('../commands/verify.ts')).verify, { file, ...options }, 'readOnly'),
+    );
+  program
     .command('copy', { hidden: true })
     .argument('<path>')
     .argument('<target>')

@@ -1,56 +1,6 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../league/json.ts';
-import { type Change, significantFields } from '../store/queries/feed.ts';
+import { type ChangedField, formatBareValue } from '../store/change-words.ts';
 import { escapeControls, type Terminal, type Tone } from '../terminal/style.ts';
 import { formatCell, truncate, widthOf } from '../terminal/text.ts';
-
-type ChangedField = { readonly field: string; readonly old: JsonValue; readonly now: JsonValue };
-
-/** A change that was or would be made: `before` has the old values of the changed fields, `after` the whole league. */
-type Told = Pick<Change, 'league_id' | 'league_name' | 'before' | 'after'>;
-
-const MAX_VALUE_LENGTH = 60;
-
-export function describeEntry(entry: Change): string {
-  const { seq, at, kind } = entry;
-  return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague(entry)}`;
-}
-
-export function describeLeague(change: Told): string {
-  const what = describeFields(change);
-  return escapeControls(`${nameBefore(change)} (${change.league_id})${what && `: ${what}`}`);
-}
-
-/** The name under which a reader knows the league: its old name if the change renamed it. */
-export function nameBefore({ league_name, before }: Told): string | null {
-  const renamed = membersOf(before).league_name;
-  return renamed === undefined ? league_name : String(renamed);
-}
-
-/** None if the league is added or removed. */
-export function changedFields({ before, after }: Told): readonly ChangedField[] {
-  if (before === null || after === null) return [];
-  const members = membersOf(after);
-  const fields = Object.entries(membersOf(before)).map(([field, old]) => ({ field, old, now: members[field] ?? null }));
-  return significantFields(fields);
-}
-
-function membersOf(json: string | null): JsonObject {
-  const value = json === null ? null : parseJson(json);
-  return isObject(value) ? value : {};
-}
-
-/** Such as `status "active" -> "inactive", priority 1 -> 2`. */
-export function describeFields(change: Told): string {
-  return changedFields(change)
-    .map(({ field, old, now }) => `${field} ${formatQuotedValue(old)} -> ${formatQuotedValue(now)}`)
-    .join(', ');
-}
-
-function formatQuotedValue(value: JsonValue): string {
-  const characters = [...JSON.stringify(value)];
-  const rest = characters.length > MAX_VALUE_LENGTH ? '…' : '';
-  return characters.slice(0, MAX_VALUE_LENGTH).join('') + rest;
-}
 
 export type ChangeRow = {
   /** Columns before the mark, such as the age. */
@@ -125,12 +75,6 @@ function formatField({ field, old, now }: EscapedRow['fields'][number], width: n
   const aligned = Math.max(layout.isStacked ? 0 : layout.field, widthOf(field));
   const [before, after] = fitPair(old, now, width - aligned - GAP.length);
   return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + ARROW)}${after}`;
-}
-
-/** Quotes a text only if it is ambiguous: empty, `null`, with a space at either end, or with an arrow in it. */
-function formatBareValue(value: JsonValue): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
-  return /^$|^null$|^\s|\s$|\u2192/.test(value) ? `"${value}"` : value;
 }
 
 /** Longer values are cut before they are measured: some have megabytes, and no terminal is this wide. */

@@ -1,4 +1,5 @@
 import { EXIT, UsageError } from '../errors.ts';
+import { changedFields, describeEntry, nameBefore } from '../store/change-words.ts';
 import { withReader } from '../store/connection.ts';
 import {
   type Change,
@@ -14,7 +15,7 @@ import { findByName } from '../store/queries/leagues.ts';
 import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
-import { type ChangeRow, changedFields, describeEntry, formatChanges, nameBefore } from './change-text.ts';
+import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 import { WIDE_COLUMNS } from './status-text.ts';

@@ -20,7 +20,7 @@ const TONES = { ok: 'good', warn: 'warning', fail: 'bad' } as const;
 const RESULT_WIDTH = 6;
 const NAME_WIDTH = 12;
 
-function formatResult({ name, result, ...notice }: CheckResult, terminal: Terminal | undefined): string {
+export function formatResult({ name, result, ...notice }: CheckResult, terminal: Terminal | undefined): string {
   const { columns, paint } = terminal ?? PLAIN;
   const lead = paint(TONES[result], result.padEnd(RESULT_WIDTH));
   if (columns < NARROW_COLUMNS)
@@ -29,7 +29,7 @@ function formatResult({ name, result, ...notice }: CheckResult, terminal: Termin
 }
 
 /** Such as `12 ok, 1 warning, 1 failed`. */
-function summarize(checks: readonly CheckResult[], { paint }: Terminal = PLAIN): string {
+export function summarize(checks: readonly CheckResult[], { paint }: Terminal = PLAIN): string {
   const count = (wanted: CheckResult['result']): number => checks.filter(({ result }) => result === wanted).length;
   const parts = [`${count('ok')} ok`];
   if (count('warn') > 0) parts.push(plural(count('warn'), 'warning'));

@@ -1,11 +1,11 @@
 import type { Log } from '../log.ts';
+import { describeFields, nameBefore } from '../store/change-words.ts';
 import type { Change } from '../store/queries/feed.ts';
 import type { RunReport } from '../sync/report.ts';
 import { escapeControls, type Terminal } from '../terminal/style.ts';
 import { formatRecord } from '../terminal/table.ts';
 import { hangingIndent, plural, truncate } from '../terminal/text.ts';
 import { formatSecond, systemClock } from '../time/clock.ts';
-import { describeFields, nameBefore } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
 
 /** What a demo prints at once; a second text of one name has an empty name. */

@@ -6,6 +6,7 @@ import { leagueJson } from '../league/league-json.ts';
 import type { League } from '../league/schemas.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';
+import { changedFields, describeLeague, nameBefore } from '../store/change-words.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import type { Change } from '../store/queries/feed.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
@@ -15,7 +16,7 @@ import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import type { Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
-import { type ChangeRow, changedFields, describeLeague, formatChanges, nameBefore } from './change-text.ts';
+import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
 import { loginDueSince } from './one-shot.ts';
 

@@ -1,4 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
@@ -8,7 +10,10 @@ import {
   assertOurs,
   assertRegularFile,
   isRegularFile,
+  locateFile,
   quoteForShell,
+  readHeader,
+  sizeOf,
 } from './database-file.ts';
 import { closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 
@@ -68,6 +73,39 @@ export function openOwnSnapshot(path: string): Database.Database {
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/**
+ * One state of a file that is to be looked at and left as it is, without a new file beside it. In WAL mode, SQLite makes
+ * those that are missing, so that such a file is read in a copy, which has no name any more once it is open.
+ */
+export function openUntouched(path: string): Database.Database {
+  const file = locateFile(path);
+  if (!isRegularFile(file)) throw new DatabaseError(`There is no file at ${file}.`);
+  assertHeaderOurs(file);
+  if (sizeOf(`${file}-journal`) > 0)
+    throw new DatabaseError(`The database ${file} has an unfinished change in ${file}-journal.`, {
+      fix: 'open it with a program that may write, such as the worker, which undoes that change',
+    });
+  const lacksWal = readHeader(file)?.isWal && ['-wal', '-shm'].some((suffix) => !existsSync(file + suffix));
+  const db = lacksWal ? openCopy(file) : openReader(file);
+  db.exec('BEGIN');
+  return db;
+}
+
+function openCopy(file: string): Database.Database {
+  const folder = mkdtempSync(join(tmpdir(), 'league-sync-'));
+  const copy = join(folder, 'copy.db');
+  try {
+    for (const suffix of ['', '-wal'].filter((one) => existsSync(file + one)))
+      copyFileSync(file + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    return openReader(copy);
+  } catch (error) {
+    const { what, fix, cause } = toDatabaseError(error, `of ${file} in ${folder}`, 'copy');
+    throw new DatabaseError(what.replaceAll(copy, file), { fix, cause });
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 

@@ -16,6 +16,7 @@ const NAMES = [
   'query',
   'accept-removals',
   'backup',
+  'verify',
 ].concat(['webhook', 'webhook test', 'webhook replay', 'webhook skip', 'mirror', 'mirror rebuild', 'simulate', 'demo']);
 
 /** What a command line prints at a terminal before any command runs. */

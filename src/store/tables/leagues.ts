@@ -1,5 +1,13 @@
 import type Database from 'better-sqlite3';
-import { type FieldType, type FieldValue, type JsonText, LEAGUE_MEMBERS, type League } from '../../league/schemas.ts';
+import { parseJson } from '../../league/json.ts';
+import {
+  type Field,
+  type FieldType,
+  type FieldValue,
+  type JsonText,
+  LEAGUE_MEMBERS,
+  type League,
+} from '../../league/schemas.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 
 /** What a poll compares the received leagues with, by `league_id`. To save memory, `live` has no object per league. */
@@ -20,9 +28,7 @@ export type Change = RunStamp & {
 /** In plain SQL: drizzle, which encodes each value, took 5.3 s for a first poll of 100,000 leagues, not 4.2 s. */
 export function createLeagueRows(client: Database.Database) {
   const index = createIndex(client);
-  const selectOne = client
-    .prepare<[string], Record<string, ColumnValue>>('SELECT * FROM leagues WHERE league_id = ?')
-    .safeIntegers(true);
+  const selectOne = client.prepare<[string], LeagueRow>('SELECT * FROM leagues WHERE league_id = ?').safeIntegers(true);
   const selectJoined = client.prepare<[object], string>(JOINED_SINCE).pluck();
   return {
     ...createWriting(client, index.forget),
@@ -30,9 +36,7 @@ export function createLeagueRows(client: Database.Database) {
     load: (leagueId: string): League => {
       const row = selectOne.get(leagueId);
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
-      const members = LEAGUE_MEMBERS.map(({ name, type }) => [name, toValue(type, row[name] ?? null)]);
-      // The cast is safe: the table is STRICT and has CHECK constraints.
-      return Object.fromEntries(members) as League;
+      return toLeague(row);
     },
     /** The leagues that were added, were restored or came into this scope at or after `at`. */
     joinedSince: (at: string, scope: RunScope): ReadonlySet<string> => new Set(selectJoined.all({ at, scope })),
@@ -110,6 +114,21 @@ const APPEND = 'INSERT INTO league_changes (run_id, at, league_id, kind, before,
 
 /** Integers are BigInt: JavaScript's numbers are exact only up to 53 bits. */
 type ColumnValue = string | number | bigint | null;
+
+export type LeagueRow = Readonly<Record<string, ColumnValue>>;
+
+export function toLeague(row: LeagueRow): League {
+  const members = LEAGUE_MEMBERS.map(({ name, type }) => [name, toValue(type, row[name] ?? null)]);
+  // The cast is safe: the table is STRICT and has CHECK constraints.
+  return Object.fromEntries(members) as League;
+}
+
+/** Whether the column holds its value in the form in which it is written: 3 as an integer, JSON without spaces. */
+export function isAsWritten({ name, type }: Field, row: LeagueRow): boolean {
+  const stored = row[name] ?? null;
+  if (type === 'json' && typeof stored === 'string') return JSON.stringify(parseJson(stored)) === stored;
+  return typeof stored !== 'number' || toColumn(stored) === stored;
+}
 
 /** better-sqlite3 binds BigInt as INTEGER, but every number as REAL, and a column of type ANY would keep the REAL. */
 function toColumn(value: FieldValue): ColumnValue {

@@ -1,0 +1,81 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type Bench, setUpSynced } from '../support/bench.ts';
+import { execute, openConnection, withDatabase } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
+
+/** Without an index, the file is ours and not whole. */
+const SPOIL = 'DROP INDEX league_changes_by_time';
+
+/** The folder of a copy in WAL mode, of which these files are there. */
+function keepOnly(folder: string, database: string, suffixes: readonly string[]): string {
+  const path = join(folder, 'kept', 'leagues.db');
+  mkdirSync(join(folder, 'kept'));
+  withDatabase(database, (db) => {
+    db.pragma('journal_mode = WAL');
+    if (suffixes.includes('-wal')) db.exec(SPOIL);
+    for (const suffix of ['', ...suffixes]) copyFileSync(database + suffix, path + suffix);
+  });
+  return path;
+}
+
+it.each<[string, (bench: Bench) => string | Promise<string>, number]>([
+  ['the file of a stopped worker', ({ database }) => database, 0],
+  [
+    'a backup',
+    async (bench) => {
+      await bench.run(['backup', 'copy.db']);
+      return 'copy.db';
+    },
+    0,
+  ],
+  ['a restored replica, in WAL mode and alone', ({ folder, database }) => keepOnly(folder, database, []), 0],
+  ['a file with what its WAL says', ({ folder, database }) => keepOnly(folder, database, ['-wal']), 1],
+  ['a file left by a kill', ({ folder, database }) => keepOnly(folder, database, ['-wal', '-shm']), 1],
+  [
+    'a file in use',
+    ({ database }) => {
+      const db = openConnection(database);
+      db.pragma('journal_mode = WAL');
+      db.exec(SPOIL);
+      return database;
+    },
+    1,
+  ],
+])('verify reads %s, and leaves no file behind', async (_, make, code) => {
+  const bench = await setUpSynced();
+  const file = await make(bench);
+  const before = Object.keys(fingerprint(bench.folder));
+  const verified = await bench.runProcess(['verify', file]);
+  expect([verified.code, verified.stderr, Object.keys(fingerprint(bench.folder))]).toEqual([code, '', before]);
+  if (code === 1) expect(verified.stdout).toContain('not schema 2: the index league_changes_by_time is missing');
+  expect(verified.stdout).toMatch(/^ok {4}leagues {5}124 leagues, as the feed says from its start$/m);
+});
+
+it('verify --against says how many changes a backup lacks, and that another database is another', async () => {
+  const bench = await setUpSynced();
+  await bench.run(['backup', 'copy.db']);
+  execute(
+    bench.database,
+    "INSERT INTO league_changes (run_id, at, league_id, kind, before) VALUES (9, '2999-01-01T00:00:00.000Z', 'x', 'removed', '{}')",
+  );
+  const verify = async (...args: readonly string[]) => {
+    const { code, stdout } = await bench.run(['verify', '--json', ...args]);
+    return { code, lacks: JSON.parse(stdout).lacks, lines: stdout };
+  };
+  expect(await verify('copy.db', '--against', bench.database)).toMatchObject({ code: 0, lacks: 1 });
+  expect((await verify(bench.database)).lines).toContain('change 125 (x) says removed, but the league was never added');
+  const other = await setUpSynced();
+  expect((await verify('copy.db', '--against', other.database)).code).toBe(1);
+});
+
+it('verify exits with 74 for what is not ours or not there', async () => {
+  const bench = await setUpSynced();
+  writeFileSync(join(bench.folder, 'notes.txt'), 'no database');
+  execute(join(bench.folder, 'other.db'), 'CREATE TABLE t (a)');
+  for (const file of ['notes.txt', 'other.db', 'none.db']) {
+    const { code, stdout, stderr } = await bench.run(['verify', file]);
+    expect([code, stdout, stderr], file).toEqual([74, '', expect.not.stringContaining('LEAGUE_SYNC_DATABASE')]);
+  }
+});
