@@ -267,7 +267,8 @@ SELECT started_at, 'interrupted', NULL,
 	'A poll of the ' || kind || ' was cut short. ' || coalesce(error_message, ''),
 	iif(kind = 'leagues', 'Start the worker if none runs: league-sync run. Its next poll makes up for this one.',
 		'The next poll of the profile makes up for this one: that of a worker, or league-sync profile.')
-FROM last_runs WHERE outcome = 'interrupted'
+-- A run that a signal stopped has its end; one that was killed has none.
+FROM last_runs WHERE outcome = 'interrupted' AND finished_at IS NULL
 UNION ALL
 SELECT iif(stopped_at IS NULL, pending.since, stopped_at), 'webhook', coalesce(changes, 0),
 	iif(stopped_at IS NULL,

@@ -236,11 +236,12 @@ describe('attention', () => {
     ]);
   });
 
-  it.each(['leagues', 'profile'] as const)('says that the last run of the %s was interrupted', (kind) => {
+  it.each(['leagues', 'profile'] as const)('says that a kill cut a run of the %s short', (kind) => {
     const summary = `A poll of the ${kind} was cut short. It was killed.`;
     expect(attentionAfter(GOOD, run(kind, 'interrupted'))).toMatchObject([
       { since: LATER, what: 'interrupted', summary },
     ]);
+    expect(attentionAfter(`UPDATE runs SET finished_at = '${LATER}'`)).toEqual([]);
     expect(attentionAfter(run(kind, 'running'))).toEqual([]);
   });
 

@@ -128,7 +128,6 @@ export function expectAttention({ rows }: ModelBench, model: Model, runs: readon
     ['failing', runs.slice(lastGood + 1).filter(({ outcome }) => outcome === 'failed').length],
     ['held-removals', waiting.length],
     ['rejected-leagues', open.length],
-    ['interrupted', runs.at(-1)?.outcome === 'interrupted' ? 1 : 0],
   ] as const;
   expectSame(
     found.map(({ what, count }) => [what, Number(count)]),
