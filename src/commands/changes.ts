@@ -1,3 +1,4 @@
+import { didYouMean } from '../config/environment.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import {
@@ -10,7 +11,7 @@ import {
   readFeed,
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow-feed.ts';
-import { findByName } from '../store/queries/leagues.ts';
+import { findByName, listNames } from '../store/queries/leagues.ts';
 import { escapeAtTerminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, changedFields, describeEntry, formatChanges, nameBefore } from './change-text.ts';
@@ -100,7 +101,10 @@ function findLeagueId(path: string, idOrName: string): string {
   const named = withReader(path, (db) => (hasLeague(db, idOrName) ? idOrName : findByName(db, idOrName)));
   if (typeof named === 'string') return named;
   const [league] = named;
-  if (league === undefined) throw new UsageError(`There is no league with the id or the name "${idOrName}".`);
+  if (league === undefined) {
+    const meant = didYouMean(idOrName, withReader(path, listNames));
+    throw new UsageError(`There is no league with the id or the name "${idOrName}"${meant || '.'}`);
+  }
   if (named.length === 1) return league.league_id;
   const listed = named.map(
     ({ league_id, sport, removed_at }) => `${league_id} (${sport}${removed_at ? ', removed' : ''})`,
