@@ -24,6 +24,9 @@ const DATA_COMMANDS: readonly string[] = ['changes', 'query'];
 /** A command whose output could not be written fails even if its work succeeded. */
 let outputFailed = false;
 
+/** The line of progress on stderr; empty if there is none. */
+let progress = '';
+
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 /** Under npm, Ctrl-C sends SIGINT twice, from the terminal and from npm. Signals within this time count as one. */
 const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
@@ -46,6 +49,7 @@ const io: ProcessIO = {
   say: async (text) => print(await paragraph(text)),
   printError,
   warn: createWarn(printError, terminalOf(process.stderr)),
+  showProgress: process.stderr.isTTY && process.env.TERM !== 'dumb' ? showProgress : undefined,
   terminal: terminalOf(process.stdout),
   errorTerminal: terminalOf(process.stderr),
   readInput: () => text(process.stdin),
@@ -76,7 +80,28 @@ async function paragraph(text: string): Promise<string> {
   return wrap(escaped, io.terminal.columns).join('\n');
 }
 
+/** Synchronous, as all writes to a terminal. */
+function showProgress(text: string): void {
+  if (text === progress) return;
+  // In this mode, a signal ends the process, and would leave the line.
+  if (mode === 'readOnly' && process.listenerCount('SIGINT') === 0)
+    process.once('SIGINT', () => {
+      clearProgress();
+      process.kill(process.pid, 'SIGINT');
+    });
+  progress = text;
+  const columns = terminalOf(process.stderr)?.columns ?? 0;
+  // With room for the `^C` that a terminal echoes. Characters that are not ASCII may take two columns.
+  const room = (/^[ -~]*$/.test(text) ? columns : Math.floor(columns / 2)) - 3;
+  process.stderr.write(`\r${escapeControls(text).slice(0, room)}\x1B[K`);
+}
+
+function clearProgress(): void {
+  showProgress('');
+}
+
 function print(line: string): Promise<void> {
+  clearProgress();
   const { promise, resolve } = Promise.withResolvers<void>();
   // The callback is called even if the write fails, for example with EPIPE (`| head`).
   const isData = /^[[{]/.test(line) || DATA_COMMANDS.includes(process.argv[2] ?? '');
@@ -87,6 +112,7 @@ function print(line: string): Promise<void> {
 
 /** Resolves with the next line of stdin. The end of the input counts as an empty line. */
 async function ask(question: string): Promise<string> {
+  clearProgress();
   process.stdout.write(await paragraph(question));
   try {
     for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
@@ -160,6 +186,7 @@ function begin(as: Mode): void {
 }
 
 function printError(text: string): void {
+  clearProgress();
   process.stderr.write(`${asTyped(text, process.stderr)}\n`);
 }
 
@@ -176,6 +203,7 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
       return stream.columns || 80;
     },
     paint: createPaint(hasColor),
+    clear: clearProgress,
   };
 }
 

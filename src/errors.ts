@@ -125,8 +125,11 @@ export class KilledError extends RunError {}
 /** The abort reason of a stop; not a failure. */
 export class StoppedError extends Error {
   override name = 'StoppedError';
-  constructor() {
+  /** What the command that was stopped has written, as a part of a sentence. */
+  readonly written: string;
+  constructor(written = 'nothing was written') {
     super('The worker was stopped before this was finished.');
+    this.written = written;
   }
 }
 

@@ -17,14 +17,21 @@ export async function openLog(config: LogConfig, fd: number, terminal: Terminal 
   out.on('error', () => undefined);
   const { paint } = terminal ?? PLAIN;
   const layOut = await createLayout(terminal);
-  const pretty = { write: (line: string) => out.write(`${formatLine(JSON.parse(line), paint, layOut)}\n`) };
+  const write = (line: string): void => {
+    terminal?.clear?.();
+    out.write(line);
+  };
+  const pretty = { write: (line: string) => write(`${formatLine(JSON.parse(line), paint, layOut)}\n`) };
   const options: pino.LoggerOptions = {
     level: config.level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: describeError },
   };
-  const log = pino(options, (config.format ?? (terminal ? 'pretty' : 'json')) === 'pretty' ? pretty : out);
+  const log = pino(
+    options,
+    (config.format ?? (terminal ? 'pretty' : 'json')) === 'pretty' ? pretty : terminal ? { write } : out,
+  );
   const close = async (): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     // The timer also keeps the process alive until the log is closed.

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { createProgram, type Execute } from './command-line/options.ts';
 import type { Mode, ProcessIO } from './commands/command.ts';
-import { EXIT, exitCodeOf, RunError, SettingsError } from './errors.ts';
+import { EXIT, exitCodeOf, RunError, SettingsError, StoppedError } from './errors.ts';
 import type { Terminal } from './terminal/style.ts';
 
 /** Begins warnings and errors on stderr, except those of commander. */
@@ -10,15 +10,20 @@ export const LEAD = 'league-sync: ';
 /** Runs a command line (`run` if empty); resolves with its exit code, never rejects. `begin` is called first. */
 export async function main(args: readonly string[], io: ProcessIO, begin: (mode: Mode) => void): Promise<number> {
   let exitCode: number = EXIT.done;
-  const execute: Execute = async (load, options, mode) => {
-    begin(mode);
+  let mode: Mode | undefined;
+  const execute: Execute = async (load, options, as) => {
+    mode = as;
+    begin(as);
     exitCode = await (await load())(io, options);
   };
   try {
     await createProgram(execute, io).parseAsync(args.length === 0 ? ['run'] : args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    if (io.stop.aborted && error === io.stop.reason) return EXIT.done;
+    if (io.stop.aborted && error instanceof StoppedError) {
+      if (mode === 'oneShot' && io.errorTerminal) await io.warn({ message: `stopped; ${error.written}` });
+      return EXIT.done;
+    }
     return await reportError(error, io);
   }
   return exitCode;

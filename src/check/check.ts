@@ -7,11 +7,12 @@ import type { ProxyServer } from '../config/proxy.ts';
 import { type Problem, SettingsError } from '../errors.ts';
 import { createMirrorProcess, type RunMirror } from '../mirror/process.ts';
 import type { Program } from '../outputs/child-process.ts';
+import { sizeOf } from '../store/database-file.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { checkDatabase, checkNoise, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
 import { checkConnection, checkListen } from './network.ts';
-import { type CheckResult, fail, ok, skipped, toProblem, warn } from './result.ts';
+import { type CheckResult, fail, ok, skipped, toProblem, type Watch, warn } from './result.ts';
 import { checkService } from './service.ts';
 
 /** `settings` throws a SettingsError if `.env` cannot be read. */
@@ -21,11 +22,14 @@ export type CheckSource = {
 } & Program;
 
 const RUNS_SHOWN = 5;
+/** Reading a database of this size takes about half a second. */
+const LARGE_BYTES = 50_000_000;
 
 /** Yields results while the checks run. Writes nothing and does not take the worker's lock. */
-export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGenerator<CheckResult> {
+export async function* checkAll(source: CheckSource, watch: Watch): AsyncGenerator<CheckResult> {
   const { results, config, path, advice } = checkSettings(source);
   yield* results;
+  watch.say('reading the database', sizeOf(path ?? '') > LARGE_BYTES);
   const database = path === undefined ? undefined : checkDatabase(path);
   if (config !== undefined) yield describeSchedule(config, systemClock.now());
   yield* database?.results ?? [];
@@ -37,8 +41,8 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
     yield checkOwner(database.path, config.baseUrl);
     yield* checkNoise(database.path, config.quietFields);
   }
-  yield* checkOutputs(config, database, createMirrorProcess(source), stop);
-  yield* checkService(config, database, stop);
+  yield* checkOutputs(config, database, createMirrorProcess(source), watch);
+  yield* checkService(config, database, watch);
 }
 
 /** If a setting is invalid, `config` is undefined. If `.env` is unreadable, `path` is undefined, too. */
@@ -60,10 +64,11 @@ function checkSettings({ settings, environment }: CheckSource) {
   }
 }
 
-async function* checkOutputs(config: Config, database: DatabaseTarget, run: RunMirror, stop: AbortSignal) {
+async function* checkOutputs(config: Config, database: DatabaseTarget, run: RunMirror, { stop, say }: Watch) {
   const { publish, listen, heartbeat, webhook, mirror, attemptTimeoutMs } = config;
   if (publish !== undefined) yield checkPublishing(publish, database);
   yield await checkListen(listen, database.isInUse);
+  say('connecting to the outputs');
   if (heartbeat !== undefined) yield await checkReachable('heartbeat', heartbeat(), attemptTimeoutMs);
   if (webhook !== undefined) yield await checkReachable('webhook', webhook(), attemptTimeoutMs);
   if (mirror === undefined) return;

@@ -1,4 +1,5 @@
 import { type Problem, RunError, SettingsError } from '../errors.ts';
+import type { ProgressEvent } from '../service/connection.ts';
 
 /** `fix` is what to do about a `warn` or a `fail`. */
 export type CheckResult = {
@@ -6,6 +7,13 @@ export type CheckResult = {
   readonly result: 'ok' | 'warn' | 'fail';
   readonly message: string;
   readonly fix?: string;
+};
+
+/** How the person who waits for a check ends it, and learns what it does. */
+export type Watch = {
+  readonly stop: AbortSignal;
+  readonly say: (what: string, atOnce?: boolean) => void;
+  readonly onEvent: (event: ProgressEvent) => void;
 };
 
 export function ok(name: string, message: string): CheckResult {

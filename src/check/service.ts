@@ -17,7 +17,7 @@ import { formatTimestamp, systemClock, timeOfDay } from '../time/clock.ts';
 import { formatDuration, formatSize } from '../time/duration.ts';
 import type { DatabaseTarget } from './database.ts';
 import { checkConnection } from './network.ts';
-import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
+import { type CheckResult, fail, failure, ok, skipped, toProblem, type Watch, warn } from './result.ts';
 
 /** A smaller skew is normal: the `Date` header has a resolution of one second, and both clocks may be slightly off. */
 const NOTABLE_SKEW_MS = 60_000;
@@ -26,20 +26,22 @@ const REJECTIONS_SHOWN = 3;
 const ASK_OPERATOR = 'ask the operator of the service';
 const TELL_OPERATOR = 'tell the operator of the service';
 
-export async function* checkService(config: Config, database: DatabaseTarget, stop: AbortSignal) {
+export async function* checkService(config: Config, database: DatabaseTarget, watch: Watch) {
   const blocked = findBlock(config, database);
   if (blocked !== undefined) {
     yield blocked;
     return;
   }
+  watch.say('connecting to the service');
+  watch.say('connecting to the service');
   const connection = await checkConnection(new URL(config.baseUrl), config.proxy, config.attemptTimeoutMs);
   yield* connection;
   if (connection.some(({ result }) => result === 'fail')) yield skipped('login, clock, profile, leagues');
-  else yield* checkResponses(config, database, stop);
+  else yield* checkResponses(config, database, watch);
 }
 
-async function* checkResponses(config: Config, database: DatabaseTarget, stop: AbortSignal) {
-  await using service = openService(config, { firstReason: 'manual', signal: stop });
+async function* checkResponses(config: Config, database: DatabaseTarget, { stop, onEvent: emit }: Watch) {
+  await using service = openService(config, { firstReason: 'manual', signal: stop, emit });
   const { isGranted, results } = await checkLogin(service);
   yield* results;
   if (!isGranted) {

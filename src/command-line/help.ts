@@ -1,5 +1,6 @@
 import type { Command as Program } from 'commander';
 import type { ProcessIO } from '../commands/command.ts';
+import { didYouMean } from '../config/environment.ts';
 
 const DEFAULT_COLUMNS = 80;
 const INDENT = 2;
@@ -39,8 +40,22 @@ export function fitTerminal(program: Program, { print, printError, terminal, err
     // Commander's texts end with a line break, but `print` and `printError` add one themselves.
     writeOut: (text) => void print(text.trimEnd()),
     writeErr: (text) => printError(fold(text.trimEnd(), program, errorTerminal?.columns)),
+    outputError: (text, write) =>
+      write(text.trimEnd().replace(/^error:/, 'league-sync:') + suggestOption(text, program)),
     getOutHelpWidth: () => terminal?.columns ?? DEFAULT_COLUMNS,
   });
+}
+
+/** Empty if commander has a suggestion of its own. */
+function suggestOption(error: string, { args: [name], commands, options }: Program): string {
+  const [, flag] = /unknown option '(--[\w-]+)'$/.exec(error.trimEnd()) ?? [];
+  const known = commands.find((command) => command.name() === name)?.options ?? options;
+  return flag === undefined
+    ? ''
+    : didYouMean(
+        flag,
+        known.map(({ long }) => long ?? ''),
+      );
 }
 
 /** Breaks long lines between words; without a terminal, the text stays as it is. */

@@ -14,9 +14,11 @@ import {
   writeCopy,
 } from '../store/copy.ts';
 import { formatSize } from '../time/duration.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { answerParent } from './child.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
+import { startProgress } from './progress.ts';
 
 export const backup: Command<DatabaseOption & { readonly file: string }> = async (io, { file, ...option }) => {
   if (file === '' || file.endsWith(sep)) throw new UsageError('The target must be the path of a file.');
@@ -28,6 +30,9 @@ export const backup: Command<DatabaseOption & { readonly file: string }> = async
   if (!exists(dirname(target))) throw new UsageError(`The folder ${dirname(target)} does not exist; create it first.`);
 
   const part = `${target}.${io.pid}.part`;
+  const whole = formatSize(statSync(path).size);
+  const copied = (): string => formatSize(tryOrUndefined(() => statSync(part).size) ?? 0);
+  using _ = startProgress(io, () => `copying ${copied()} of ${whole}`);
   await createCopyProcess(io)(resolve(path), part, { signal: io.stop });
   publishNoReplace(part, target);
   await io.say(`${path} was copied to ${target} (${formatSize(statSync(target).size)})`);

@@ -1,9 +1,12 @@
+import type { JsonValue } from '../league/json.ts';
 import { type ChangedField, formatBareValue } from '../store/change-words.ts';
 import { escapeControls, type Terminal, type Tone } from '../terminal/style.ts';
 import { formatCell, truncate, widthOf } from '../terminal/text.ts';
 
 export type ChangeRow = {
-  /** Columns before the mark, such as the age. */
+  /** A line before it. */
+  readonly heading?: string | undefined;
+  /** Columns before the mark, such as the time. */
   readonly lead: readonly string[];
   readonly mark: { readonly text: string; readonly tone: Tone };
   readonly name: string;
@@ -12,6 +15,8 @@ export type ChangeRow = {
 
 const GAP = '  ';
 const ARROW = ' → ';
+const PLUS = ' + ';
+const MIN_OLD = 6;
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
@@ -24,18 +29,31 @@ type Widths = { readonly name: number; readonly field: number };
 export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal, least?: Widths): readonly string[] {
   const escaped = rows.map(escapeRow);
   const layout = { ...alignColumns(escaped, terminal.columns, least), ...terminal };
-  return escaped.flatMap((row) => formatRow(row, layout));
+  return escaped.flatMap(({ heading, ...row }) => [
+    ...(heading === undefined ? [] : [terminal.paint('faint', heading)]),
+    ...formatRow(row, layout),
+  ]);
 }
 
 type EscapedRow = ReturnType<typeof escapeRow>;
 
 function escapeRow({ name, fields, ...row }: ChangeRow) {
-  const escapedFields = fields.map(({ field, old, now }) => ({
-    field: escapeControls(field),
-    old: escapeControls(formatBareValue(old)),
-    now: escapeControls(formatBareValue(now)),
-  }));
+  const escapedFields = fields.map(({ field, old, now }) => {
+    const added = findAddition(old, now);
+    return {
+      field: escapeControls(field),
+      old: escapeControls(formatBareValue(old)),
+      now: escapeControls(added === undefined ? formatBareValue(now) : `"${added}"`),
+      sign: added === undefined ? ARROW : PLUS,
+    };
+  });
   return { ...row, name: escapeControls(name), fields: escapedFields };
+}
+
+/** What was added to a text; undefined if it was changed otherwise. */
+function findAddition(old: JsonValue, now: JsonValue): string | undefined {
+  if (typeof old !== 'string' || typeof now !== 'string' || old === '' || !now.startsWith(old)) return undefined;
+  return now.slice(old.length);
 }
 
 function alignColumns(rows: readonly EscapedRow[], columns: number, least?: Widths) {
@@ -71,10 +89,13 @@ function formatRow({ mark, name, ...row }: EscapedRow, layout: Layout): readonly
   return [named, ...others.map((text) => ' '.repeat(beside) + text)];
 }
 
-function formatField({ field, old, now }: EscapedRow['fields'][number], width: number, layout: Layout): string {
+function formatField({ field, old, now, sign }: EscapedRow['fields'][number], width: number, layout: Layout): string {
   const aligned = Math.max(layout.isStacked ? 0 : layout.field, widthOf(field));
-  const [before, after] = fitPair(old, now, width - aligned - GAP.length);
-  return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + ARROW)}${after}`;
+  const room = width - aligned - GAP.length;
+  // What was added is the news.
+  const least = Math.max(MIN_OLD, room - widthOf(now) - PLUS.length);
+  const [before, after] = fitPair(sign === PLUS ? truncate(old, least) : old, now, room);
+  return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + sign)}${after}`;
 }
 
 /** Longer values are cut before they are measured: some have megabytes, and no terminal is this wide. */

@@ -1,3 +1,4 @@
+import { didYouMean } from '../config/environment.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { changedFields, describeEntry, nameBefore } from '../store/change-words.ts';
 import { withReader } from '../store/connection.ts';
@@ -11,14 +12,12 @@ import {
   readFeed,
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow-feed.ts';
-import { findByName } from '../store/queries/leagues.ts';
-import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
+import { findByName, listNames } from '../store/queries/leagues.ts';
+import { escapeAtTerminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
-import { formatAge } from '../time/duration.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
-import { WIDE_COLUMNS } from './status-text.ts';
 
 /** The number of changes shown if neither `--since` nor `--limit` is given. */
 const DEFAULT_LIMIT = 50;
@@ -46,7 +45,8 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   const format = (page: readonly Change[]): readonly string[] => {
     if (json) return page.map((entry) => escapeAtTerminal(changeJson(entry), io.terminal));
     if (io.terminal === undefined) return page.map(describeEntry);
-    return follow ? formatFollowed(page, day, io.terminal) : formatPage(page, io.terminal);
+    const rows = page.map((entry, index) => toRow(entry, dayOf(page[index - 1]) ?? day, follow));
+    return formatChanges(rows, io.terminal, follow ? FOLLOWED : undefined);
   };
   const show = async (page: readonly Change[]): Promise<void> => {
     if (page.length > 0) await io.print(format(page).join('\n'));
@@ -66,31 +66,24 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   return EXIT.done;
 };
 
-function formatPage(page: readonly Change[], terminal: Terminal): readonly string[] {
-  const age = (at: string) => formatAge(systemClock.now() - Date.parse(at));
-  const when = (at: string) => (terminal.columns < WIDE_COLUMNS ? [age(at)] : [at, age(at)]);
-  const rows = page.map((entry) => toRow(entry, when(entry.at)));
-  return formatChanges(rows, terminal);
-}
-
-/** With the time of each change, since an age would be wrong a moment later, and columns that stay where they are. */
-function formatFollowed(page: readonly Change[], lastDay: string, terminal: Terminal) {
-  return [...Map.groupBy(page, dayOf)].flatMap(([day, entries]) => {
-    const rows = entries.map((entry) => toRow(entry, [entry.at.slice(11, 19)]));
-    const lines = formatChanges(rows, terminal, { name: 24, field: 18 });
-    return day === lastDay ? lines : [terminal.paint('faint', `${day} (UTC)`), ...lines];
-  });
-}
+/** Widths that fit most changes: with `--follow` the columns stay where they are. */
+const FOLLOWED = { name: 24, field: 18 };
 
 function dayOf(entry: Change | undefined): string | undefined {
   return entry?.at.slice(0, 10);
 }
 
-function toRow(entry: Change, when: readonly string[]): ChangeRow {
-  const { seq, kind, league_id } = entry;
+/** With the time, since an age would be wrong a moment later. A day that is not the one before begins with its name. */
+function toRow(entry: Change, lastDay: string, hasSeconds: boolean): ChangeRow {
+  const { seq, at, kind, league_id } = entry;
+  const day = at.slice(0, 10);
+  const heading = day === lastDay ? undefined : `${WEEKDAYS[new Date(at).getUTCDay()]} ${day} (UTC)`;
   const name = nameBefore(entry)?.trim() || league_id;
-  return { lead: [String(seq), ...when], mark: MARKS[kind], name, fields: changedFields(entry) };
+  const lead = [String(seq), at.slice(11, hasSeconds ? 19 : 16)];
+  return { heading, lead, mark: MARKS[kind], name, fields: changedFields(entry) };
 }
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 const MARKS: Readonly<Record<Change['kind'], ChangeRow['mark']>> = {
   added: { text: '+', tone: 'good' },
@@ -109,7 +102,10 @@ function findLeagueId(path: string, idOrName: string): string {
   const named = withReader(path, (db) => (hasLeague(db, idOrName) ? idOrName : findByName(db, idOrName)));
   if (typeof named === 'string') return named;
   const [league] = named;
-  if (league === undefined) throw new UsageError(`There is no league with the id or the name "${idOrName}".`);
+  if (league === undefined) {
+    const meant = didYouMean(idOrName, withReader(path, listNames));
+    throw new UsageError(`There is no league with the id or the name "${idOrName}"${meant || '.'}`);
+  }
   if (named.length === 1) return league.league_id;
   const listed = named.map(
     ({ league_id, sport, removed_at }) => `${league_id} (${sport}${removed_at ? ', removed' : ''})`,

@@ -4,12 +4,15 @@ import { EXIT } from '../errors.ts';
 import { escapeAtTerminal, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
 import type { Command } from './command.ts';
+import { startProgress } from './progress.ts';
 
 export const check: Command<{ readonly json?: boolean }> = async (io, { json = false }) => {
   const checks: CheckResult[] = [];
-  for await (const result of checkAll(io, io.stop)) {
+  using progress = startProgress(io, 'checking');
+  for await (const result of checkAll(io, { stop: io.stop, ...progress })) {
     checks.push(result);
     if (!json) await io.print(formatResult(result, io.terminal));
+    progress.rest();
   }
   const ok = checks.every(({ result }) => result !== 'fail');
   await io.print(json ? escapeAtTerminal(JSON.stringify({ ok, checks }), io.terminal) : summarize(checks, io.terminal));

@@ -27,6 +27,11 @@ export type ProcessIO = {
   readonly say: (text: string) => Promise<void>;
   readonly printError: (text: string) => void;
   readonly warn: (warning: Notice) => Promise<void>;
+  /**
+   * Writes one line over the last one on stderr; an empty text removes it. Whatever else is printed takes its place.
+   * Undefined if stderr is not a terminal that can do this.
+   */
+  readonly showProgress: ((text: string) => void) | undefined;
   /** Undefined if stdout is not a terminal. */
   readonly terminal: Terminal | undefined;
   /** Undefined if stderr is not a terminal. */

@@ -19,6 +19,7 @@ import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
 import { loginDueSince } from './one-shot.ts';
+import { startProgress } from './progress.ts';
 
 /** Plans a poll and prints the plan. Takes no lock, and records neither a run nor a login. */
 export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolean): Promise<number> {
@@ -29,7 +30,7 @@ export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolea
     if (!serviceMoved) assertSameService(path, identity.baseUrl(), baseUrl);
     return findLoginWait(logins.lastingFailures(fingerprintOf(config)), loginDueSince(io), systemClock.now());
   });
-  const list = await fetchList(config, io.stop, isStored, barredBy);
+  const list = await fetchList(config, io, isStored, barredBy);
   const { listed, outcome, counts, heldBecause } = read((snapshot) => {
     const planned = planPoll(snapshot, list, config);
     return { ...planned, listed: listChanges(planned, snapshot.leagues.load) };
@@ -54,13 +55,16 @@ const EMPTY: Snapshot = {
   logins: { lastingFailures: () => [] },
 };
 
-async function fetchList(config: Config, stop: AbortSignal, isStored: boolean, barredBy: RunError | undefined) {
+async function fetchList(config: Config, io: ProcessIO, isStored: boolean, barredBy: RunError | undefined) {
+  const { stop: signal } = io;
+  using progress = startProgress(io, 'reading the database');
+  const emit = progress.onEvent;
   const retryAfter = isStored ? readLastRetryAfter(config.database, fingerprintOf(config)) : undefined;
   const retryAfterLeftMs = remainingMs(retryAfter, systemClock.now());
-  await using service = openService(config, { firstReason: 'manual', signal: stop, barredBy, retryAfterLeftMs });
+  await using service = openService(config, { firstReason: 'manual', signal, barredBy, retryAfterLeftMs, emit });
   using deadline = service.startDeadline();
   const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
-  return parseLeagues(body, config.scope, { signal: deadline.signal });
+  return parseLeagues(body, config.scope, { signal: deadline.signal, emit });
 }
 
 type PlannedChange = Pick<Change, 'league_id' | 'league_name' | 'before' | 'after'> & {

@@ -1,5 +1,6 @@
 import { type Config, loadConfig } from '../config/config.ts';
 import { credentialsChangedAt } from '../config/credentials.ts';
+import { StoppedError } from '../errors.ts';
 import { createEvents, type Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
@@ -13,6 +14,7 @@ import { logNewFindings } from '../worker/drift-log.ts';
 import { type OpenOptions, openWorker } from '../worker/resources.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
 import type { ProcessIO } from './command.ts';
+import { startProgress } from './progress.ts';
 
 /** Loads the settings and prints the warnings about them. Rejects with a SettingsError if a setting is invalid. */
 export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
@@ -39,9 +41,15 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   oneShot: OneShot<T>,
 ): Promise<T> {
   const { result, copy } = await runPoll(io, config, oneShot);
-  if (result.report.error !== undefined) throw result.report.error;
-  io.stop.throwIfAborted();
+  const { report } = result;
+  if (report.error !== undefined) throw report.error;
   await io.closeLogs();
+  if (io.stop.aborted)
+    throw new StoppedError(
+      report.outcome === 'interrupted'
+        ? 'nothing was written except the interrupted run'
+        : `the poll had ended: ${describeReport(report)}`,
+    );
   const why = copy?.lastError() ?? null;
   if (why !== null) await io.warn({ message: `the published copy could not be made: ${why}` });
   return result;
@@ -53,6 +61,8 @@ async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: O
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
   const log = await io.openLog(isLevelSet ? config.log : { ...config.log, level: 'warn' }, 2);
   const { emit, subscribe } = createEvents(log);
+  using progress = startProgress(io, 'opening the database');
+  subscribe(progress.onEvent);
   // The heartbeat is opened before the database, so that it is disposed of after the database is closed.
   await using heartbeat = openHeartbeat(config, { ...REAL_SYSTEM, log });
   const mayLogInSince = loginDueSince(io);

@@ -7,6 +7,7 @@ import { formatSecond, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 import { printResult } from './poll-result.ts';
+import { startProgress } from './progress.ts';
 
 /** How long (ms) the worker may take to read the request, and then to begin the poll. */
 const MAX_WAIT_MS = 30_000;
@@ -49,6 +50,7 @@ function findPause(path: string): Problem | undefined {
 }
 
 async function waitForRun(path: string, request: PollRequest, io: ProcessIO): Promise<FulfillingRun | Problem> {
+  using progress = startProgress(io, 'waiting for the worker to begin');
   let waitingSince = systemClock.monotonic();
   for (;;) {
     const { run, isPending, isRunning } = readPollProgress(path, request);
@@ -56,7 +58,10 @@ async function waitForRun(path: string, request: PollRequest, io: ProcessIO): Pr
     // A poll that goes on obeys a Retry-After by itself.
     const stopped = isPending ? undefined : (findRefusal(path) ?? (isRunning ? undefined : findPause(path)));
     if (stopped !== undefined) return stopped;
-    if (isRunning && !isPending) waitingSince = systemClock.monotonic();
+    if (isRunning && !isPending) {
+      waitingSince = systemClock.monotonic();
+      progress.say('the worker polls');
+    }
     if (systemClock.monotonic() - waitingSince > MAX_WAIT_MS) {
       if (!isPending) return { message: 'the worker has not begun to poll', fix: 'look at its log' };
       if (await withdrawPoll(path, request, { clock: systemClock, stop: io.stop }))

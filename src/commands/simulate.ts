@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { loadLogConfig } from '../config/config.ts';
+import { didYouMean } from '../config/environment.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
 import { isObject, parseJson } from '../league/json.ts';
+import { faults as allFaults } from '../simulator/faults.ts';
 import { type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
 import type { Command } from './command.ts';
 
@@ -26,7 +28,11 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
       log.debug({ method, path, http_status: status, token, basic }, 'request'),
     onSwitched: (active) => log.info({ faults: active }, `active faults: ${active.join(', ') || 'none'}`),
   }).catch((error) => {
-    if (error instanceof RangeError) throw new UsageError(error.message);
+    if (error instanceof RangeError) {
+      const known = allFaults.map(({ name }) => name);
+      const unknown = faults.find((name) => !known.includes(name)) ?? '';
+      throw new UsageError(`${error.message}${didYouMean(unknown, known)}`);
+    }
     const code = codeOf(error) || 'unknown error';
     throw new UsageError(`The simulated service cannot listen on port ${rest.port} (${code}); choose another --port.`);
   });
@@ -45,8 +51,10 @@ async function readLeagues(path: string): Promise<readonly unknown[]> {
     const leagues = isObject(content) ? content.leagues : content;
     if (Array.isArray(leagues)) return leagues;
   } catch (cause) {
-    const why = cause instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read';
-    throw new UsageError(`${path} contains no leagues: ${why}.`);
+    if (cause instanceof SyntaxError) throw new UsageError(`${path} contains no leagues: it is not JSON.`);
+    throw new UsageError(
+      `${path} cannot be read: ${codeOf(cause) === 'ENOENT' ? 'there is no such file' : codeOf(cause)}.`,
+    );
   }
   throw new UsageError(`${path} contains no leagues: write a list, or an object with a list in "leagues".`);
 }

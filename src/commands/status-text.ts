@@ -20,7 +20,7 @@ export type StatusReport = Verdict &
 type TextOptions = { readonly now: number; readonly terminal: Terminal | undefined };
 
 /** A terminal with fewer columns shows ages without timestamps. */
-export const WIDE_COLUMNS = 110;
+const WIDE_COLUMNS = 110;
 
 type Row = readonly [name: string, text: string, tone?: Tone];
 

@@ -10,6 +10,7 @@ import { makeMessage, sendMessage } from '../webhook/message.ts';
 import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
+import { startProgress } from './progress.ts';
 
 /** Sends a message of type `webhook.test`. Needs no database; in one, only what is pending falls due. */
 export const testWebhook: Command<object> = async (io) => {
@@ -22,10 +23,11 @@ export const testWebhook: Command<object> = async (io) => {
   const message = makeMessage('webhook.test', origin, {
     summary: 'A test message of league-sync. Nothing has changed.',
   });
+  const host = target.url.host;
+  using _ = startProgress(io, `waiting for ${host} to answer`);
   const begun = performance.now();
   const { outcome, what } = await sendMessage(message, target, { clock: systemClock, signal: io.stop });
   const took = formatDuration(performance.now() - begun);
-  const host = target.url.host;
   if (outcome === 'accepted') {
     const isDue =
       path !== undefined && (await retryDelivery(path, { clock: systemClock, stop: io.stop }).catch(() => false));

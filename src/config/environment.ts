@@ -39,10 +39,22 @@ function ownSettings(source: Environment): Record<string, string> {
   return Object.fromEntries(own) as Record<string, string>;
 }
 
-/** The known name closest to a misspelt `name`; undefined if none is close. Two swapped letters count as two edits. */
+/**
+ * The known name that begins with a misspelt `name`, else the closest; undefined if none is close. Case does not count,
+ * and two swapped letters are two edits.
+ */
 export function closestName(name: string, known: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase();
+  const byLower = new Map(known.map((one) => [one.toLowerCase(), one]));
   const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
-  return closestMatch(name, known, { maxDistance });
+  const longer = name.length < 3 ? undefined : byLower.keys().find((one) => one.startsWith(wanted));
+  return byLower.get(longer ?? closestMatch(wanted, [...byLower.keys()], { maxDistance }) ?? '');
+}
+
+/** The end of a message about an unknown name; empty if none is close. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const near = closestName(name, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
 }
 
 function findUnknown(names: readonly string[]): readonly Problem[] {

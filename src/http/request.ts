@@ -28,6 +28,8 @@ export type HttpRequest = {
   readonly isBodyOptional?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
+  /** Called with each part of the body, with the size so far after decompression. */
+  readonly onBytes?: ((size: number) => void) | undefined;
 };
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -117,7 +119,7 @@ async function exchange(request: HttpRequest, dispatcher: Dispatcher, signal: Ab
 }
 
 async function readBody(body: Readable, request: HttpRequest, { status, header }: ResponseHead): Promise<Uint8Array> {
-  const { maxBodyBytes, isBodyOptional } = request;
+  const { maxBodyBytes, isBodyOptional, onBytes } = request;
   const name = `${request.name}${describeProxy(request.proxy)}`;
   const read = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
     const chunks: Uint8Array[] = [];
@@ -125,6 +127,7 @@ async function readBody(body: Readable, request: HttpRequest, { status, header }
     for await (const chunk of source) {
       chunks.push(chunk);
       size += chunk.length;
+      onBytes?.(size);
       if (size <= maxBodyBytes) continue;
       if (isBodyOptional) break;
       const fix = 'raise LEAGUE_SYNC_MAX_BODY if this size is expected';

@@ -31,7 +31,7 @@ export async function rebuildMirror(path: string, target: MirrorTarget, onProgre
     await assertNoRowSecurity(tx);
     await prepareRelations(tx, { target, origin, suffix: SUFFIX });
     const transferAll = (runs: RunsToCompare) =>
-      repeatToEnd(() => transferBatch(tx, { openSnapshot, runs }), onProgress);
+      repeatToEnd(() => transferBatch(tx, { openSnapshot, runs, onProgress }), onProgress);
     await transferAll('all');
     await dropOld(tx, target, origin);
     // What the file got in the meantime. Readers wait during this pass, so it compares only recent runs.

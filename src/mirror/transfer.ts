@@ -22,6 +22,8 @@ export type Transfer = {
   readonly runs: RunsToCompare;
   /** The least number of changes in a transaction, which ends with a run; smaller in tests. */
   readonly batchChanges?: number;
+  /** Also called within a transaction, which may bring the mirror forward by very many changes. */
+  readonly onProgress?: OnProgress;
 };
 
 export type Progress = {
@@ -29,6 +31,8 @@ export type Progress = {
   readonly seq: number;
   /** The last change that the database had. */
   readonly lastSeq: number;
+  /** The last change that a transaction has sent which is not over. */
+  readonly sent?: number;
   /** At the end: a sentence about leagues that the mirror lacks, if there are any. */
   readonly note?: string | undefined;
 };
@@ -44,7 +48,10 @@ export async function catchUp(
   using session = await connect(target);
   const openSnapshot = createOpener(path);
   await prepareMirror(session, await readOrigin(openSnapshot));
-  return await repeatToEnd(() => session.transaction((tx) => transferBatch(tx, { openSnapshot, runs })), onProgress);
+  return await repeatToEnd(
+    () => session.transaction((tx) => transferBatch(tx, { openSnapshot, runs, onProgress })),
+    onProgress,
+  );
 }
 
 export async function repeatToEnd(transfer: () => Promise<Progress>, onProgress: OnProgress): Promise<Progress> {
@@ -74,14 +81,14 @@ const SET_STATE = `UPDATE "mirror_state" SET seq = $1, at = $2, program_version 
 /** Brings the mirror to a later state of the database: in this transaction, and up to the end of a run. */
 export async function transferBatch(
   tx: Transaction,
-  { openSnapshot, runs, batchChanges = BATCH_CHANGES }: Transfer,
+  { openSnapshot, runs, batchChanges = BATCH_CHANGES, onProgress = () => undefined }: Transfer,
 ): Promise<Progress> {
   const state = await lockState(tx);
   using snapshot = await openSnapshot();
   assertEarlier(state, snapshot);
   const lastSeq = snapshot.lastSeq();
   const seq = snapshot.endOfRun(state.seq, batchChanges);
-  await follow(tx, snapshot, state.seq, seq);
+  for await (const sent of follow(tx, snapshot, state.seq, seq)) onProgress({ seq: state.seq, lastSeq, sent });
   if (seq === lastSeq) {
     if (runs === 'all') await assertComplete(tx, snapshot);
     await reconcileTables(tx, snapshot, runs);
@@ -99,12 +106,14 @@ async function lockState({ query }: Transaction): Promise<MirrorState> {
   });
 }
 
-/** Brings the feed and `leagues` from the change `seq` to the change `last`. */
-async function follow(tx: Transaction, snapshot: MirrorSnapshot, seq: number, last: number): Promise<void> {
+/** Brings the feed and `leagues` from the change `seq` to the change `last`. Yields how far it is. */
+async function* follow(tx: Transaction, snapshot: MirrorSnapshot, seq: number, last: number) {
   const feed = sourceOf(LEAGUE_CHANGES);
   const source = { ...feed, where: `seq <= ${last} AND ${feed.where}` };
-  for (const { rows } of readPages(snapshot, source, seq + 1, PAGE))
+  for (const { rows, next } of readPages(snapshot, source, seq + 1, PAGE)) {
     if (rows.length > 0) await tx.query(followStatement(), rowsJson(rows, LEAGUE_CHANGES.columns, 'part'));
+    yield next === undefined ? last : next - 1;
+  }
 }
 
 /** The feed is only appended to, so nothing else would notice that rows of it were added or deleted in the mirror. */

@@ -3,6 +3,7 @@ import { ContractError, CredentialsError, RetryAfterError, type RunError, Status
 import { isSuccess, isTransient, readObject } from '../http/response.ts';
 import { isDeeperThan, type JsonValue } from '../league/json.ts';
 import type { Secrets } from '../redact.ts';
+import { formatSize } from '../time/duration.ts';
 import type { ServiceConnection } from './connection.ts';
 import { describeUnexpected, readFailureDetails, readMessage } from './failure.ts';
 import { type Deadline, retry } from './retry.ts';
@@ -92,19 +93,21 @@ type JsonResponse = Awaited<ReturnType<typeof send>>;
 
 /** Only the first request of a run carries the conditions: if they are what it failed for, the others can succeed. */
 async function send(
-  { path, conditions = {}, run: { deadline, stats } }: ResourceRequest,
+  { resource, path, conditions = {}, run: { deadline, stats } }: ResourceRequest,
   token: Token,
-  { transport, secrets }: ServiceConnection,
+  { transport, secrets, emit }: ServiceConnection,
 ) {
   const { signal } = deadline;
   const isConditional = stats.attempts === 0 && Object.keys(conditions).length > 0;
   const headers = { authorization: `Bearer ${token.accessToken}`, ...(isConditional && conditions) };
   Object.assign(stats, { attempts: stats.attempts + 1, httpStatus: undefined, bodyBytes: undefined });
-  const response = await transport({ method: 'GET', path, headers }, signal).catch((error: unknown) => {
+  const purpose = `asking for the ${resource}`;
+  const response = await transport({ method: 'GET', path, headers, purpose }, signal).catch((error: unknown) => {
     if (error instanceof RetryAfterError) stats.attempts -= 1;
     throw error;
   });
   Object.assign(stats, { httpStatus: response.status, bodyBytes: response.body.length });
+  emit({ type: 'progress', what: `reading ${formatSize(response.body.length)}` });
   return { ...response, isConditional, json: await readObject(response.body, secrets.scrubTokens, signal) };
 }
 

@@ -6,6 +6,7 @@ import { createRetryAfter, readRetryAfter } from '../http/retry-after.ts';
 import { createDriftLog } from '../league/drift.ts';
 import { createSecrets } from '../redact.ts';
 import { type Clock, formatTimestamp, systemClock } from '../time/clock.ts';
+import { formatSize } from '../time/duration.ts';
 
 /** What is taken from the outside besides files: time, chance and the network. A simulation has its own. */
 export type System = { readonly clock: Clock; readonly random: () => number; readonly send: SendRequest };
@@ -16,13 +17,22 @@ export const REAL_SYSTEM: System = { clock: systemClock, random: Math.random, se
 type ServiceRequest = Required<Pick<HttpRequest, 'method' | 'headers'>> & {
   readonly path: string;
   readonly body?: string;
+  /** What it is for, such as `logging in`. */
+  readonly purpose: string;
 };
 
 /** A response of the service, with the address that was asked. */
 export type ServiceResponse = HttpResponse & { readonly url: string };
 
+/** What goes on, in words, for those who wait: `since` when (monotonic), and at most how long, or in which attempt. */
+export type ProgressEvent = { readonly type: 'progress' } & (
+  | { readonly what: string; readonly limit?: { readonly since: number; readonly ms: number } }
+  | { readonly attempt: string }
+);
+
 export type ConnectionOptions = {
   readonly system?: System;
+  readonly emit?: (event: ProgressEvent) => void;
   /** What is left (ms) of a stored `Retry-After`. */
   readonly retryAfterLeftMs?: number;
   /** Gets each new end (ms) of the wait. */
@@ -34,7 +44,7 @@ export type ServiceConnection = ReturnType<typeof createConnection>;
 /** What all requests to the service share. */
 export function createConnection(
   config: Pick<Config, 'baseUrl' | 'proxy' | 'attemptTimeoutMs' | 'maxBodyBytes'>,
-  { system = REAL_SYSTEM, retryAfterLeftMs, onRetryAfter }: ConnectionOptions = {},
+  { system = REAL_SYSTEM, retryAfterLeftMs, onRetryAfter, emit = () => undefined }: ConnectionOptions = {},
 ) {
   const { baseUrl, proxy, attemptTimeoutMs: timeoutMs, maxBodyBytes } = config;
   const { clock, random, send } = system;
@@ -55,7 +65,11 @@ export function createConnection(
     };
     const url = `${baseUrl}${path}`;
     const headers = { accept: 'application/json', 'accept-encoding': 'gzip, br', ...request.headers };
-    const options = { name: `${method} ${url}`, proxy, timeoutMs, maxBodyBytes, onHead };
+    const limit = { since: clock.monotonic(), ms: timeoutMs };
+    const tell = (what: string): void => emit({ type: 'progress', what, limit });
+    const onBytes = (size: number): void => tell(`receiving ${formatSize(size)}`);
+    const options = { name: `${method} ${url}`, proxy, timeoutMs, maxBodyBytes, onHead, onBytes };
+    tell(`${request.purpose}: no answer yet`);
     try {
       return { ...(await send({ method, url, headers, body, ...options }, signal)), url, notBefore };
     } catch (error) {
@@ -71,5 +85,6 @@ export function createConnection(
     drift: createDriftLog(),
     clock,
     random,
+    emit,
   };
 }

@@ -73,7 +73,8 @@ async function requestToken(
   const path = '/players/v1/authenticate/login';
   const headers = { 'content-type': 'application/json', authorization: `Basic ${pair}` };
   const sent = JSON.stringify({ attribute: 'username' });
-  const response = await transport({ method: 'POST', path, headers, body: sent }, signal);
+  const purpose = 'logging in';
+  const response = await transport({ method: 'POST', path, headers, body: sent, purpose }, signal);
   const body = await readObject(response.body);
   assertSuccess(response, body, connection);
   const { data } = LOGIN_RESPONSE.safeParse(body);

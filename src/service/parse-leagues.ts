@@ -6,6 +6,8 @@ import { canonicalJson, isDeeperThan, isObject, type JsonObject, type JsonValue,
 import { contentHash, elementHash } from '../league/league-json.ts';
 import { type JsonText, LEAGUE_FIELDS, LEAGUE_STATUSES, LEAGUES_RESPONSE, type League } from '../league/schemas.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
+import { formatCount } from '../time/duration.ts';
+import type { ConnectionOptions } from './connection.ts';
 import { type Problem, readFields, readText, unknownFields } from './field-coercion.ts';
 
 export type ReceivedLeague = {
@@ -34,11 +36,16 @@ export type LeagueList = Awaited<ReturnType<typeof parseLeagues>>;
 /** The number of elements read per turn of the event loop. Reading them takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
+type ParseOptions = Pick<ConnectionOptions, 'emit'> & {
+  readonly stored?: ReadonlyMap<string, string>;
+  readonly signal?: AbortSignal;
+};
+
 /** Rejects like `signal`, or with a ContractError. Elements that equal one of `stored` (hashes) are not validated. */
 export async function parseLeagues(
   body: JsonObject,
   scope: Scope,
-  { stored = new Map(), signal }: { readonly stored?: ReadonlyMap<string, string>; readonly signal?: AbortSignal } = {},
+  { stored = new Map(), signal, emit }: ParseOptions = {},
 ) {
   if (!Array.isArray(body.leagues)) throw new ContractError('The leagues response has no list in "leagues".');
   const elements: readonly JsonValue[] = body.leagues;
@@ -49,7 +56,10 @@ export async function parseLeagues(
   const drift = createDriftLog();
   drift.add(unknownFields(body, LEAGUES_RESPONSE.shape, 'leagues'));
   for (const [position, element] of elements.entries()) {
-    if (position % BATCH_SIZE === BATCH_SIZE - 1) await yieldToEventLoop(signal);
+    if (position % BATCH_SIZE === BATCH_SIZE - 1) {
+      emit?.({ type: 'progress', what: `checking ${formatCount(position + 1)} of ${formatCount(received)}` });
+      await yieldToEventLoop(signal);
+    }
     const read = readElement(element, position, stored, drift);
     if (!('problems' in read)) {
       usable.push(read);

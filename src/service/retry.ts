@@ -1,7 +1,7 @@
 import { RetryAfterError, RunError, TransportError } from '../errors.ts';
-import { type Clock, exponentialDelayMs } from '../time/clock.ts';
+import { type Clock, exponentialDelayMs, timeOfDay } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import type { System } from './connection.ts';
+import type { ConnectionOptions, System } from './connection.ts';
 
 export type Deadline = {
   /** The end of the time limit on the monotonic clock, in ms. */
@@ -26,6 +26,7 @@ export function startDeadline(clock: Clock, ms: number, stop: AbortSignal): Dead
 }
 
 type RetryOptions = Pick<System, 'clock' | 'random'> & {
+  readonly emit?: ConnectionOptions['emit'];
   readonly deadline: Deadline;
   readonly firstWaitMs?: number;
 };
@@ -35,10 +36,11 @@ const MAX_WAIT_MS = 30_000;
 
 /** At most four attempts, and none after the deadline; between them full jitter, and at least a `Retry-After`. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { clock, random, deadline, firstWaitMs = 500 } = options;
+  const { clock, random, deadline, firstWaitMs = 500, emit = () => undefined } = options;
   let failures = 0;
   let last: RunError | undefined;
   for (;;) {
+    emit({ type: 'progress', attempt: nameOf(failures) });
     try {
       return await attempt();
     } catch (error) {
@@ -50,10 +52,14 @@ export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions)
       const waitMs = Math.max(backoffMs, (error.notBefore ?? 0) - clock.now());
       if (failures >= MAX_ATTEMPTS || clock.monotonic() + waitMs >= deadline.at) throw error;
       last = error;
+      const until = timeOfDay(clock.now() + waitMs, clock.now());
+      emit({ type: 'progress', what: `waiting until ${until} before ${nameOf(failures)}: ${error.message}` });
       await clock.sleep(waitMs, deadline.signal);
     }
   }
 }
+
+const nameOf = (failures: number): string => `attempt ${failures + 1} of ${MAX_ATTEMPTS}`;
 
 /** Adds the last failure to a timeout, which alone would not say why the attempts failed. */
 function withLastFailure(error: unknown, last: RunError): unknown {

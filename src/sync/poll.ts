@@ -5,6 +5,7 @@ import { parseProfile } from '../service/parse-profile.ts';
 import type { Store } from '../store/store.ts';
 import type { Change } from '../store/tables/leagues.ts';
 import type { RunStamp, Trigger } from '../store/tables/runs.ts';
+import { formatCount } from '../time/duration.ts';
 import { chooseValidators, findValidators } from './conditional-requests.ts';
 import { type ChangeSet, type Plan, planPoll } from './plan.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
@@ -12,7 +13,7 @@ import { type ApplyResult, createRun, type RunDeps } from './run.ts';
 
 /** Never rejects: if the poll fails, the report has the error. */
 export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
-  const { store, client, scope, drift } = deps;
+  const { store, client, scope, drift, emit } = deps;
   using run = createRun(deps, 'leagues', trigger, stop);
   try {
     await run.begin();
@@ -21,10 +22,11 @@ export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSi
     if (fetched === undefined)
       return await run.finish(validators ?? {}, () => ({ outcome: 'unchanged', counts: NO_COUNTS }));
     const { live } = store.read(() => store.leagues.index(scope));
-    const options = { stored: live, signal: run.deadline.signal };
+    const options = { stored: live, signal: run.deadline.signal, emit };
     const list = await run.beforeDeadline(parseLeagues(fetched.body, scope, options));
     drift.add(list.drift);
     const kept = store.read(() => chooseValidators(deps, run, { sent: validators, received: fetched }));
+    emit({ type: 'progress', what: `writing what is new in ${formatCount(list.received)} leagues` });
     return await run.finish({ ...fetched, ...kept }, (stamp) => commit(deps, planPoll(store, list, deps), stamp));
   } catch (error) {
     return await run.fail(error);

@@ -1,5 +1,6 @@
 import type { RunError } from '../errors.ts';
 import type { Drift } from '../league/drift.ts';
+import type { ProgressEvent } from '../service/connection.ts';
 import type { Rejection } from '../service/parse-leagues.ts';
 import type { RunKind, Trigger } from '../store/tables/runs.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -37,6 +38,7 @@ export type RunReport = {
 
 /** What a run tells while it goes on. */
 export type RunEvent =
+  | ProgressEvent
   | { readonly type: 'runStarted'; readonly kind: RunKind }
   | { readonly type: 'runEnded'; readonly report: RunReport };
 

@@ -14,7 +14,12 @@ export function createPaint(hasColor: boolean): Paint {
 /** At a terminal with fewer columns, output is laid out differently. */
 export const NARROW_COLUMNS = 60;
 
-export type Terminal = { readonly columns: number; readonly paint: Paint };
+export type Terminal = {
+  readonly columns: number;
+  readonly paint: Paint;
+  /** Removes what is not to be left there, before a line is printed. */
+  readonly clear?: () => void;
+};
 
 /** For output to a pipe: lines of any length, no colour. */
 export const PLAIN: Terminal = { columns: Number.POSITIVE_INFINITY, paint: createPaint(false) };

@@ -55,6 +55,11 @@ const COARSE_UNITS = [
   [UNITS_MS.h, 'h', 48],
 ] as const;
 
+/** Writes a count with separators: `12,000`. */
+export function formatCount(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
 /** Formats a number of bytes for display: `512 B`, `4.1 KB`, `4 MB`, `73 MB`. */
 export function formatSize(bytes: number): string {
   const unit = (['GB', 'MB', 'KB'] as const).find((name) => bytes >= UNITS_BYTES[name]);

@@ -6,7 +6,13 @@ import { openPort } from '../support/port.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 
 const TOKEN = 'canary-token-4711';
-const LOGIN = { method: 'POST', path: '/players/v1/authenticate/login', headers: {}, body: '{}' } as const;
+const LOGIN = {
+  method: 'POST',
+  path: '/players/v1/authenticate/login',
+  headers: {},
+  body: '{}',
+  purpose: 'logging in',
+} as const;
 
 /** A service that answers every request with these bytes. */
 async function startRawService(answer: string): Promise<string> {

@@ -114,6 +114,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     say: async (text) => write(stdout)(escapeControls(text)),
     printError,
     warn: createWarn(printError, undefined),
+    showProgress: undefined,
     terminal: undefined,
     errorTerminal: undefined,
     readInput: async () => input,

@@ -49,8 +49,9 @@ export function startAtTerminal(args: string, { cwd, env, after = '', columns }:
     child.kill('SIGKILL');
   });
   return {
-    /** Everything on the screen so far, with the echoed input. */
-    screen: (): string => screen,
+    /** Everything on the screen so far, with the echoed input, but for lines of progress. */
+    screen: (): string => screen.replaceAll(/\r[^\r\n]*\p{Cc}\[K/gu, ''),
+    raw: (): string => screen,
     /** Waits until the screen ends with this. */
     waitForPrompt: async (text: string): Promise<void> => {
       await eventually(`the screen ends with "${text}"; it shows\n${screen}`, () => screen.endsWith(text));

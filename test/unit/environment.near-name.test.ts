@@ -9,6 +9,8 @@ it.each([
   ['change', 'changes'],
   ['ru', 'run'],
   ['simulat', 'simulate'],
+  ['sim', 'simulate'],
+  ['STAUTS', 'status'],
   ['help-me', undefined],
   ['nonsense', undefined],
   ['up', undefined],

@@ -149,6 +149,13 @@ export function findByName(db: Database.Database, name: string): readonly NamedL
   return exact.length > 0 ? exact : found;
 }
 
+export function listNames(db: Database.Database): readonly string[] {
+  return db
+    .prepare<[], string>(`SELECT DISTINCT ${truncate('league_name')} FROM leagues`)
+    .pluck()
+    .all();
+}
+
 export type ListedFilter = {
   /** Selects leagues with a higher `league_id`. */
   readonly after: string;

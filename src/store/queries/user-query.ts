@@ -1,5 +1,7 @@
 import type Database from 'better-sqlite3';
+import { didYouMean } from '../../config/environment.ts';
 import { codeOf, UsageError } from '../../errors.ts';
+import { tryOrUndefined } from '../../try-or-undefined.ts';
 import { openReader } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
 
@@ -35,8 +37,7 @@ export function* readQuery(path: string, sql: string): Generator<QueryResult> {
   } catch (error) {
     explainErrors(path, () => {
       if (!isSqlError(error)) throw error;
-      const hint = /^no such (?:table|column)/.test(error.message) ? FIND_NAMES : '';
-      throw new UsageError(`SQL error: ${error.message}${hint}`);
+      throw new UsageError(`SQL error: ${error.message}${hintOf(error.message, db)}`);
     });
   } finally {
     db.close();
@@ -65,7 +66,16 @@ export function runQuery(path: string, sql: string): QueryResult {
   return { columns: parts[0]?.columns ?? [], rows: parts.flatMap(({ rows }) => rows) };
 }
 
-const FIND_NAMES = '; SELECT * FROM about names the tables, SELECT * FROM data_dictionary their columns';
+/** After a name that does not exist: the one that was probably meant, or else where names are found. */
+function hintOf(message: string, db: Database.Database): string {
+  const [, kind, name] = /^no such (table|column): (?:\w+\.)?(\w+)/.exec(message) ?? [];
+  if (kind === undefined || name === undefined) return '';
+  const known = `SELECT DISTINCT ${kind === 'table' ? 'object' : 'column_name'} FROM data_dictionary WHERE column_name <> ''`;
+  const names = tryOrUndefined(() => db.prepare<[], string>(known).pluck().all()) ?? [];
+  return (
+    didYouMean(name, names) || '; SELECT * FROM about names the tables, SELECT * FROM data_dictionary their columns'
+  );
+}
 
 /** Throws a UsageError unless the PRAGMA only reads. Call this before `prepare`, which executes some PRAGMAs. */
 function assertReadingPragma(sql: string): void {

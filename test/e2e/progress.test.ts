@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
+import { eventually } from '../support/program.ts';
+import { fail, hang, startService } from '../support/service.ts';
+import { CONTROL_C, needTerminal, startAtTerminal } from '../support/terminal.ts';
+
+needTerminal();
+
+it.each([
+  ['sync', 'nothing was written except the interrupted run'],
+  ['sync --dry-run', 'nothing was written'],
+])('%s at a terminal says what it waits for, and after Ctrl-C what was written', async (command, written) => {
+  await using service = await startService({ login: [fail(503), hang()] });
+  const { path: cwd } = makeFolder();
+  const account = { LEAGUE_SYNC_USERNAME: 'player', LEAGUE_SYNC_PASSWORD: 'secret-password' };
+  const env = { TERM: 'xterm', LEAGUE_SYNC_BASE_URL: service.url, ...account };
+  const terminal = startAtTerminal(command, { cwd, env, columns: 100 });
+  const line = '\rlogging in: no answer yet, 1 s of 30 s, attempt 2 of 4\u001b[K';
+  await eventually('it waits', () => terminal.raw().includes(line));
+  terminal.type(CONTROL_C);
+  expect(await terminal.waitForExit()).toBe(130);
+  // The line of progress is gone.
+  expect(terminal.raw().split('\r\u001b[K').at(-1)).toBe(`league-sync: stopped; ${written}\r\n`);
+});
