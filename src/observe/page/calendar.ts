@@ -2,20 +2,9 @@ import { html } from 'hono/html';
 import type { DayCounts } from '../../store/queries/changed-polls.ts';
 import type { FreshTime, Outage, Share } from '../../store/queries/fresh-time.ts';
 import { formatDuration } from '../../time/duration.ts';
+import { briefCause } from '../verdict.ts';
 import { describeKinds } from './changes.ts';
-import {
-  bdi,
-  countOf,
-  DAY_MS,
-  dayOf,
-  HOUR_MS,
-  type Html,
-  MONTHS,
-  moment,
-  momentInText,
-  nameOfDay,
-  timeOnly,
-} from './html.ts';
+import { bdi, count, countOf, DAY_MS, dayOf, HOUR_MS, type Html, MONTHS, moment, nameOfDay } from './html.ts';
 import { HATCHED } from './poll-chart.ts';
 
 const STEP = 12;
@@ -24,6 +13,7 @@ const HEIGHT = 30;
 /** A day that was not fresh throughout misses at least this much of its height, so that one can see it. */
 const MIN_MISSING = 7;
 const MAX_ERROR_LENGTH = 200;
+const MAX_CAUSE_LENGTH = 40;
 
 /** `98.3 %`; 100 % is only written if nothing is missing. */
 export function formatShare(share: number): string {
@@ -59,7 +49,7 @@ export function renderFreshDays(fresh: FreshTime | undefined, now: number): Html
     ({ startsAt, share }, index) => renderDay(index * STEP, dayOf(startsAt), share),
   )}</svg>
 <p class="ends"><span>${nameOfDay(days[0]?.startsAt ?? now, now)}</span> <span>Today</span></p>
-${outages.length === 0 ? '' : html`<ul class="outages">${outages.map((outage) => html`<li>${renderOutage(outage, now)}</li>`)}</ul>`}`;
+${renderOutages(outages, now)}`;
 }
 
 function renderDay(x: number, day: string, share: Share): Html {
@@ -74,13 +64,14 @@ function renderDay(x: number, day: string, share: Share): Html {
   return html`<g>${title}${top}${rest < 0.5 ? '' : bar(html`class="fresh"`, missing, rest)}</g>`;
 }
 
-function renderOutage({ from, to, failedPolls, error, staleMs }: Outage, now: number): Html {
-  const isSameDay = to !== undefined && dayOf(from) === dayOf(to);
-  const end = to === undefined ? 'now' : isSameDay ? timeOnly(to) : momentInText(to, now);
-  const what = failedPolls === 0 ? 'no polls' : `${countOf(failedPolls, 'poll')} failed`;
-  const stale = staleMs < 1_000 ? '' : `, stale for ${formatDuration(staleMs)}`;
-  const why = error === null ? '' : html`: ${bdi(error.slice(0, MAX_ERROR_LENGTH), error.length)}`;
-  return html`${moment(from, now)} to ${end} <span class="muted">${what}${stale}${why}</span>`;
+/** The one that goes on is left out: the top of the page is about it. */
+function renderOutages(outages: readonly Outage[], now: number): Html | '' {
+  const over = outages.filter(({ to }) => to !== undefined);
+  if (over.length === 0) return '';
+  return html`<table class="outages"><caption>Last outages</caption><thead><tr><th scope="col">When</th><th scope="col">Lasted</th><th scope="col">Stale</th><th scope="col">Polls</th><th scope="col">Why</th></tr></thead><tbody>${over.map(
+    ({ from, to = now, failedPolls, error, staleMs }) =>
+      html`<tr><td>${moment(from, now)}</td><td>${formatDuration(to - from)}</td><td>${staleMs < 1_000 ? 'no' : formatDuration(staleMs)}</td><td>${failedPolls === 0 ? 'none' : `${count(failedPolls)} failed`}</td><td>${error === null ? '' : html`<span title="${error.slice(0, MAX_ERROR_LENGTH)}">${briefCause(error) ?? bdi(error.slice(0, MAX_CAUSE_LENGTH), error.length)}</span>`}</td></tr>`,
+  )}</tbody></table>`;
 }
 
 const WEEKS = 53;

@@ -117,11 +117,15 @@ export function renderWorker(state: State): Html {
 ${row('Service', html`${settings.baseUrl}`)}${row(
   'Session',
   html`${renderSession(state)}${login === undefined ? '' : html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`}`,
-)}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
+)}${renderProfile(state)}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
   'Running',
   html`worker started ${relativeTime(startedAt, now)}`,
-)}${row('Database', html`${path ?? settings.database}`)}${outputs.map((output) => renderOutput(output, now))}</dl></section>`;
+)}${row('Database', breakPath(path ?? settings.database))}${outputs.map((output) => renderOutput(output, now))}</dl></section>`;
 }
+
+/** A path that breaks after its slashes and not within names. */
+const breakPath = (path: string): Html =>
+  html`${path.split('/').map((part, index) => html`${index > 0 ? html`/<wbr>` : ''}${part}`)}`;
 
 function row(name: string, value: Html): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>
@@ -129,13 +133,23 @@ function row(name: string, value: Html): Html {
 }
 
 function renderSession({ failure, token, now }: State): Html {
-  if (failure !== undefined)
+  if (failure !== undefined && failure.subject !== 'profile')
     return html`<span class="bad">${describeFailure(failure)}</span><small>next try ${relativeTime(failure.until, now, 'until')}</small>`;
   if (token === undefined) return html`no token`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<span class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</span>`;
   if (leftMs === undefined) return html`logged in<small>expiry unknown</small>`;
   return html`logged in<small>token expires ${relativeTime(now + leftMs, now, 'until')}</small>`;
+}
+
+/** The profile may be forbidden while the leagues can be polled. */
+function renderProfile({ failure, now }: State): Html | '' {
+  if (failure?.subject !== 'profile') return '';
+  const { httpStatus } = failure.error;
+  return row(
+    'Profile',
+    html`no access${httpStatus === undefined ? '' : ` (${httpStatus})`}, next try ${relativeTime(failure.until, now, 'until')}<small>if you do not need it: <code>LEAGUE_SYNC_PROFILE_SCHEDULE=off</code></small>`,
+  );
 }
 
 function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailure): string {

@@ -35,7 +35,8 @@ header { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: cente
 .brand { font-weight: 650; font-size: 1.1rem; color: var(--text); }
 header nav { display: flex; flex-wrap: wrap; gap: .25rem; } header nav a { padding: .4rem .75rem; border-radius: 8px; color: var(--muted); font-weight: 500; }
 header nav a[aria-current] { background: var(--card); color: var(--text); box-shadow: 0 0 0 1px var(--line); }
-.asof { margin: 0 0 0 auto; color: var(--muted); font-size: .85rem; }
+.pill { display: inline-flex; gap: .4rem; align-items: center; margin-left: auto; color: var(--text); font-size: .85rem; text-decoration: underline; text-decoration-color: var(--muted); text-underline-offset: 2px; }
+.strip { background: var(--bad-ground); border: 1px solid color-mix(in srgb, var(--bad) 45%, var(--card)); border-radius: 8px; padding: .5rem 1rem; }
 main { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: .9rem; align-items: start; }
 main > * { grid-column: 1 / -1; }
 @media (min-width: 56rem) { main > .major { grid-column: span 8; } main > .minor { grid-column: span 4; } main > .half { grid-column: span 6; } }
@@ -75,8 +76,10 @@ dl.rows small { display: block; font-size: .88em; font-weight: 400; color: var(-
 .attention, .checks { grid-column: 1 / -1; margin-top: .8rem; }
 .attention { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .2rem 1rem; }
 .attention > li { padding: .6rem 0; } .attention > li + li { border-top: 1px solid var(--line); }
-.attention b { font-weight: 650; } .attention p + p { margin-top: .15rem; }
+.attention p { display: grid; grid-template-columns: 8.5rem minmax(0, 1fr); } .attention b { font-weight: 500; color: var(--muted); } .attention p + p { margin-top: .15rem; }
+.command { user-select: all; background: var(--ground); border-radius: 4px; padding: .05rem .3rem; }
 .checks { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .88rem; color: var(--muted); border-top: 1px solid color-mix(in srgb, var(--text) 10%, transparent); padding-top: .6rem; }
+.checks .note::before { content: "i"; color: var(--muted); }
 .checks li::before { content: "✓"; color: var(--good-text); font-weight: 700; margin-right: .35rem; }
 .checks .open { color: var(--text); font-weight: 600; } .checks .open::before { content: "!"; color: var(--warn-text); }
 .checks .bad { color: var(--bad-text); font-weight: 600; } .checks .bad::before { content: "✗"; color: var(--bad-text); }
@@ -95,7 +98,7 @@ svg { display: block; } .chart { width: 100%; height: auto; }
 .key svg { display: inline-block; vertical-align: -2px; margin-right: .4rem; overflow: visible; } .heat svg { margin: 0 1px; }
 .days .fresh { fill: var(--good); } .days .none { fill: var(--none); } .days { height: 30px; }
 .ends { display: flex; justify-content: space-between; font-size: .8rem; color: var(--muted); margin-top: .25rem; }
-.outages { font-size: .9rem; margin-top: .4rem; display: grid; gap: .1rem; }
+.outages { font-size: .9rem; margin-top: .6rem; width: auto; } .outages :is(th, td) { padding: .15rem 1.5rem .15rem 0; border: 0; } .outages caption { padding: 0; font-weight: 600; font-size: .9rem; color: var(--text); }
 .sub { margin: .5rem 0 .35rem; } details { margin-top: .25rem; font-size: .92rem; } summary { cursor: pointer; color: var(--link); width: fit-content; }
 .heat-0 { fill: var(--heat-0); } .heat-1 { fill: var(--heat-1); } .heat-2 { fill: var(--heat-2); }
 .heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .year a:is(:hover, :focus-visible) rect { stroke: var(--text); stroke-width: 1.5; }
@@ -137,7 +140,7 @@ button { background: var(--link); border-color: var(--link); color: var(--card);
   section { padding: 1rem; }
   .state { grid-template-columns: auto minmax(0, 1fr); padding: 1rem; gap: 0 .75rem; } .state h1 { font-size: 1.3rem; } .icon { width: 34px; height: 34px; align-self: start; }
   .shares { grid-column: 1 / -1; justify-content: space-between; text-align: left; margin-top: .75rem; }
-  .top > .end { margin-left: 0; }
+  .top > .end { margin-left: 0; } .attention p { grid-template-columns: minmax(0, 1fr); }
   .scroll { margin-inline: -1rem; padding-inline: 1rem; }
   .diff { grid-template-columns: minmax(0, 1fr); } .diff dd { padding-left: .9rem; }
   dl.fields { grid-template-columns: minmax(0, 1fr); gap: 0; } dl.fields dd { margin-bottom: .4rem; }

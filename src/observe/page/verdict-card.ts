@@ -3,7 +3,7 @@ import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
-import type { Reason } from '../verdict.ts';
+import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { renderShares } from './calendar.ts';
 import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
@@ -41,47 +41,74 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, now }: State): Html | '' {
+function renderAttention({ verdict, attention: found, path, now }: State): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // The headline already says stale and since when, so this says why polls fail.
   const isSaid = state === 'loading' || found.some(({ what }) => what === 'failing');
-  const rows = found
+  const rows = withoutRepeated(found)
     .filter(({ what }) => what !== 'stale' || !isSaid)
     .toSorted((one, other) => Number(other.what === worst?.reason) - Number(one.what === worst?.reason));
   const isStored = ({ reason }: Reason): boolean =>
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => html`<li><p>${bdi(message)}</p></li>`)}${rows.map(
-    ({ since, summary, what_to_do }) => html`<li><p><b>What happened</b> ${bdi(summary)}${
-      since === null ? '' : html` <span class="muted">since ${momentInText(since, now)}</span>`
-    }</p>
-<p><b>What you can do</b> ${what_to_do}</p></li>`,
+  return html`<ul class="attention">${others.map(({ message }) => html`<li>${renderLine('What happened', bdi(message))}</li>`)}${rows.map(
+    ({ since, summary, what_to_do }) => html`<li>${renderLine(
+      'What happened',
+      html`${since === null ? '' : html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')}</span> `}${bdi(summary)}`,
+    )}
+${renderLine('What you can do', renderAdvice(what_to_do, path))}</li>`,
   )}</ul>`;
 }
+
+const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
+
+/** A worker that serves the page runs; what a person types must name its database. */
+const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
+const COMMAND = /league-sync (?:check|(accept-removals|webhook (?:replay --since \d+|skip))|webhook test|profile)/;
+
+/** Advice of the view `attention` as fits a page, with its commands as they can be copied and typed. */
+export function renderAdvice(text: string, database: string | undefined): Html {
+  const fitting = text.replace(FOR_NO_WORKER, '').replace(/^[a-z](?!eague-sync)/, (letter) => letter.toUpperCase());
+  const parts = fitting.split(new RegExp(`(${COMMAND.source})`)).filter((_, index) => index % 3 !== 2);
+  return html`${parts.map((part, index) => {
+    if (index % 2 === 0) return part;
+    const isOfDatabase = COMMAND.exec(part)?.[1] !== undefined && database !== undefined;
+    return html`<code class="command">${part}${isOfDatabase ? ` --database ${quote(database)}` : ''}</code>`;
+  })}`;
+}
+
+/** A path as a shell reads it as one word. */
+const quote = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 function renderChecks(worker: State, driftCount: number): Html | '' {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = worker.freshness ?? {};
   const check = (isOpen: boolean, text: string): Html =>
     isOpen ? html`<li class="open"><a href="#notices">${text}</a></li>` : html`<li>${text}</li>`;
+  const isNew = worker.attention.some(({ what }) => what === 'drift');
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
-      ? check(false, 'format as expected')
-      : check(true, `${countOf(driftCount, 'departure')} from the interface`)
+      ? check(false, 'format as agreed')
+      : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
   }${renderSessionCheck(worker)}${renderOutputs(worker)}</ul>`;
 }
 
 /** The outputs that fail: the data is up to date here, but not at the webhook, mirror or copy. */
-function renderOutputs({ outputs }: State): Html {
-  const failing = outputs.filter(({ failed_attempts }) => failed_attempts > 0);
-  return html`${failing.map(({ name, pending_changes: pending }) => {
-    const lack = pending === null ? '' : `, ${countOf(pending, 'change')} pending`;
-    return html`<li class="bad"><a href="#worker-title">${name} fails${lack}</a></li>`;
+function renderOutputs({ outputs, attention, now }: State): Html {
+  const failing = outputs.filter((output) => /stopped|failing/.test(outputCondition(output)));
+  return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next }) => {
+    const lack = pending === null || pending === 0 ? '' : `, ${countOf(pending, 'change')} pending`;
+    const again = next === null ? '' : html`, next attempt ${relativeTime(next, now, 'until')}`;
+    // For its first hour a failure is no row of `attention`.
+    const isSaid = attention.some(({ what }) => what === name);
+    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} ${isSaid ? 'fails' : 'tries again'}${lack}${again}</a></li>`;
   })}`;
 }
 
 function renderSessionCheck({ failure, token, now }: State): Html {
+  if (failure?.subject === 'profile')
+    return html`<li class="note"><a href="#worker-title">profile not readable</a></li>`;
   if (failure !== undefined) return html`<li class="bad">no session</li>`;
   if (token === undefined) return html`<li class="open">no session yet</li>`;
   if (!token.isValid) return html`<li class="bad">session expired</li>`;
@@ -134,10 +161,20 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
 
 function renderDrift({ drift, driftCount }: Issues, now: number): Html {
   const rest = driftCount - drift.length;
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service has departed from its interface</h2>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">format</span> The list differs from what was agreed</h2>
 <p>Values that fit no column are kept in <code>extra</code>.</p>
 <ul>${drift.map(
-    ({ field, kind, detail, first_seen_at }) =>
-      html`<li><code>${field}</code> ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`} <span class="muted">since ${momentInText(first_seen_at, now)}</span></li>`,
+    (entry) =>
+      html`<li>${describeDrift(entry)} <span class="muted">since ${momentInText(entry.first_seen_at, now)}</span></li>`,
   )}${rest > 0 ? html`<li class="muted">and ${count(rest)} more in the table <code>drift</code></li>` : ''}</ul></section>`;
+}
+
+/** Such as `new field broadcast_partner (string)` and `priority: string where number was agreed`. */
+function describeDrift({ field, kind, detail }: Issues['drift'][number]): Html {
+  const name = html`<code>${field.replace(/^leagues\[\]\./, '')}</code>`;
+  if (kind === 'unknown-field') return html`new field ${name} (${bdi(detail)})`;
+  const [, found, agreed] = /^(.+) for (.+)$/.exec(detail) ?? [];
+  if (kind === 'wrong-type' && found !== undefined)
+    return html`${name}: ${bdi(found)} where ${bdi(agreed ?? '')} was agreed`;
+  return html`${name} ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`}`;
 }
