@@ -100,43 +100,50 @@ describe('the pages', () => {
     expect(await text('/league?id=nothing')).toContain('There is no league with this id');
   });
 
-  it('show the changes by poll and kind, many of one kind as one line that leads to their pages', async () => {
+  it('show the changes by day, many of one kind in a poll as one line that leads to their pages', async () => {
     const list = makeLeagues(124);
-    const moved = changeCity(list, 'Oslo', 3);
+    const moved = list.map((league) => ({ ...league, city: 'Oslo', extra_word: 'x' }));
     const page = await serve(list, moved, changeCity(moved.slice(1), 'Rome', 1));
-    const heads = (html: string) =>
-      [...html.matchAll(/<h3 class="poll">.*?<\/h3>/gs)].map(([head]) => textOf(head).trim());
     const changes = await page('/changes');
-    expect(heads(changes)).toEqual([
-      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 1 changed, 1 removed$/),
-      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 3 changed$/),
-      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 124 added$/),
-    ]);
+    const text = textOf(changes);
+    expect(text).toMatch(/ Today, \w+day \d+ \w+ 124 added · 125 changed · 1 removed /);
+    expect(text).toMatch(/~ 124 changed: city 124, extra\.extra_word 124; League l1 , League l2 ,/);
     expect(namesIn(changes)).toHaveLength(2 + 3 + 3);
-    expect(namesIn(await page(`/${linkIn(changes, 'removed')}`))).toEqual(['League l1']);
-    const more = linkIn(changes, '121 more');
-    expect(more).toBe('changes?poll=1&kind=added');
+    expect(linkIn(changes, '121 more')).toBe('changes?poll=2&kind=changed');
+    expect(namesIn(await page('/changes?kind=removed'))).toEqual(['League l1']);
+    const more = 'changes?poll=1&kind=added';
     const added = await page(`/${more}`);
     expect(namesIn(added)).toHaveLength(100);
     expect(namesIn(await page(`/${linkIn(added, 'Next →')}`))).toHaveLength(24);
     expect(textOf(await page(`/${more}&page=99`))).toContain('← Previous page 2 of 2');
   });
 
-  it('show older and newer changes, and those of a day', async () => {
-    const list = makeLeagues(40);
-    const { bench, page, text } = await serveLists(
+  it('show the changes of a sport, a field, a league and a day, and older and newer ones', async () => {
+    const list = makeLeagues(40).map((league, index) => (index === 0 ? { ...league, sport: 'golf' } : league));
+    const { bench, page } = await serveLists(
       list,
       ...Array.from({ length: 6 }, (_, nth) => changeCity(list, `City ${nth}`, 20)),
     );
-    const polls = (html: string): number => html.match(/<h3 class="poll">/g)?.length ?? 0;
+    const lines = (html: string): number => html.match(/<li class="is-/g)?.length ?? 0;
     const newest = await page('/changes');
-    expect([polls(newest), linkIn(newest, '← Newer')]).toEqual([5, undefined]);
-    const oldest = await page(`/${linkIn(newest, 'Older →')}`);
-    expect([polls(oldest), linkIn(oldest, 'Older →')]).toEqual([2, undefined]);
-    expect(polls(await page(`/${linkIn(oldest, '← Newer')}`))).toBe(5);
+    expect([lines(newest), linkIn(newest, '&larr; Newer')]).toEqual([100, undefined]);
+    const oldest = await page(`/${linkIn(newest, 'Older &rarr;')}`);
+    expect([lines(oldest), linkIn(oldest, 'Older &rarr;')]).toEqual([21, undefined]);
+    expect(lines(await page(`/${linkIn(oldest, '&larr; Newer')}`))).toBe(100);
+    const counts = await Promise.all(
+      ['sport=golf', 'field=city&league=l2', 'league=l40', 'sport=golf&kind=added', 'field=status', 'sport=%27'].map(
+        async (query) => lines(await page(`/changes?${query}`)),
+      ),
+    );
+    expect(counts).toEqual([7, 6, 1, 1, 0, 0]);
+    const cities = await page('/changes?field=city');
+    expect(lines(cities)).toBe(100);
+    expect(lines(await page(`/${linkIn(cities, 'Older &rarr;')}`))).toBe(20);
     const [row] = bench.rows('SELECT substr(at, 1, 10) AS day FROM league_changes LIMIT 1');
-    expect(polls(await page(`/changes?day=${row?.day}`))).toBe(5);
-    expect(await text('/changes?day=2001-01-01')).toContain('No changes.');
+    expect(lines(await page(`/changes?day=${row?.day}`))).toBe(100);
+    const before = await page('/changes?day=2001-01-01&kind=changed');
+    expect(textOf(before)).toContain('No changes. Show all');
+    expect(linkIn(before, 'Today \u203a')).toBe(`changes?day=${row?.day}&kind=changed`);
   });
 
   it('stay small whatever the leagues hold, and give an id too long for a request no link', async () => {

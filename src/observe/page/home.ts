@@ -1,21 +1,21 @@
 import { html } from 'hono/html';
 import { toRunError } from '../../errors.ts';
 import type { SessionFailure } from '../../service/session-backoff.ts';
-import { readDays, readViews } from '../../store/queries/changed-polls.ts';
+import { readViews } from '../../store/queries/changed-polls.ts';
 import { createFreshTime } from '../../store/queries/fresh-time.ts';
 import type { createFacetCounter, Facet, Facets } from '../../store/queries/leagues.ts';
 import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
 import { outputCondition } from '../verdict.ts';
 import type { Read, State } from '../worker-state.ts';
-import { firstDayShown, renderFreshDays, renderYear } from './calendar.ts';
-import { renderChangedPolls } from './changes.ts';
+import { groupViews, renderDays } from './changes.ts';
+import { renderFreshDays } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
 import { renderNotices, renderVerdict } from './verdict-card.ts';
 
 /** About as high as the two cards beside them. */
-const RECENT = { maxChanges: 5, foldAbove: 3 };
+const RECENT = { maxChanges: 12, foldAbove: 8 };
 const MAX_FIELDS = 2;
 
 type HomeData = ReturnType<ReturnType<typeof createReader>>;
@@ -32,7 +32,6 @@ export function createReader(read: Read, countFacets: ReturnType<typeof createFa
         spanMs: span.ms,
         polls: selectRuns(db, MAX_POLLS, 'leagues'),
         fresh: readFreshTime(db, now),
-        days: readDays(db, new Date(firstDayShown(now)).toISOString()),
         recent: readViews(db, {}, RECENT),
         issues: readIssues(db),
         facets: countFacets(db),
@@ -50,14 +49,13 @@ export function renderHome(state: State, data: HomeData): Html {
     return html`${renderVerdict(state, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
 <div data-part="side">${renderWorker(state)}</div>`;
   }
-  const { spanMs, polls, fresh, days, recent, issues, facets } = data;
+  const { spanMs, polls, fresh, recent, issues, facets } = data;
   const counts = success && freshness;
   return html`${renderVerdict(state, { fresh, driftCount: issues.driftCount })}
 ${renderNotices(issues, now)}
 <section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanMs, now)}${renderFreshDays(fresh, now)}</section>
-<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${renderChangedPolls(recent, now, MAX_FIELDS)}</section>
-<div class="minor" data-part="side">${renderLeaguesCard(facets, counts)}${renderWorker(state)}</div>
-<section aria-labelledby="year-title" data-part="year">${renderYear(days, now)}</section>`;
+<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${recent.length === 0 ? html`<p class="muted">No changes.</p>` : renderDays(groupViews(recent), new Map(), { ...state, maxFields: MAX_FIELDS })}</section>
+<div class="minor" data-part="side">${renderLeaguesCard(facets, counts)}${renderWorker(state)}</div>`;
 }
 
 /** `error` is undefined if another part of the page already shows it. */

@@ -25,7 +25,7 @@ export function renderLeague(id: string, details: LeagueDetails, history: readon
 <p class="muted">first seen ${momentInText(first_seen_at, now)} &middot; changed ${momentInText(changed_at, now)}</p></section>
 <section class="half" aria-labelledby="fields-title" data-part="fields"><h2 id="fields-title">Fields</h2>${renderAllFields(details.fields)}</section>
 <div class="half" data-part="history"><section aria-labelledby="history-title"><div class="top"><h2 id="history-title">History</h2></div>
-<ol class="feed">${history.map((change) => renderEntry(change, now))}</ol>
+<ol class="feed past">${history.map((change) => renderEntry(change, now))}</ol>
 ${history.length === MAX_HISTORY ? html`<p class="muted">The newest ${MAX_HISTORY} changes; <code>league-sync changes --league ID --since 0</code> prints the whole history.</p>` : ''}</section>
 <section aria-labelledby="sql-title"><h2 id="sql-title">In SQL</h2><p class="muted">Every version of this league:</p><code class="sql">SELECT * FROM league_versions WHERE league_id = '${id.replaceAll("'", "''")}' ORDER BY seq;</code></section></div>`;
 }

@@ -28,7 +28,7 @@ table.wide th[scope=row], .feed, dd, h1, .attention, code { overflow-wrap: anywh
 h1, h2, h3, p, dl, dd, ol, ul { margin: 0; padding: 0; } ol, ul { list-style: none; }
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
 p a:not(.plain *, .plain) { text-decoration: underline; }
-:is(a, input, button, summary, [tabindex]):focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px; }
+:is(a, input, select, button, summary, [tabindex]):focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px; }
 .skip { position: absolute; left: -9999px; } .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; min-height: 3.4rem; }
@@ -101,31 +101,33 @@ svg { display: block; } .chart { width: 100%; height: auto; }
 .outages { font-size: .9rem; margin-top: .6rem; width: auto; } .outages :is(th, td) { padding: .15rem 1.5rem .15rem 0; border: 0; } .outages caption { padding: 0; font-weight: 600; font-size: .9rem; color: var(--text); }
 .sub { margin: .5rem 0 .35rem; } details { margin-top: .25rem; font-size: .92rem; } summary { cursor: pointer; color: var(--link); width: fit-content; }
 .heat-0 { fill: var(--heat-0); } .heat-1 { fill: var(--heat-1); } .heat-2 { fill: var(--heat-2); }
-.heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .year a:is(:hover, :focus-visible) rect { stroke: var(--text); stroke-width: 1.5; }
+.heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .year a:is(:hover, :focus-visible, [aria-current]) rect { stroke: var(--text); stroke-width: 1.5; }
 .big { font-size: 2rem; font-weight: 650; line-height: 1.1; letter-spacing: -.02em; margin: .1rem 0 .5rem; } .big small { font-size: .92rem; font-weight: 400; letter-spacing: 0; color: var(--muted); }
 .bar { width: 100%; height: .5rem; } .bar .active { fill: var(--good); } .bar .inactive { fill: var(--idle); } .bar .other { fill: var(--warn); }
 .split { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 .75rem; font-size: .88rem; margin: .35rem 0 .6rem; }
 .sports th, .sports td { border: 0; padding: .12rem 0; vertical-align: middle; font-size: .92rem; } .sports th { max-width: 10rem; padding-right: .75rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .sports td { width: 99%; } .sports td.number { width: auto; text-align: right; padding-left: .75rem; } .sports svg { width: 100%; height: .5rem; fill: var(--took); }
-/* Changes by poll: a sign for the kind, the league, then each field with its old and its new value. */
-.poll { display: flex; flex-wrap: wrap; gap: 0 .5rem; align-items: baseline; padding-top: .5rem; margin-top: .45rem; border-top: 1px solid var(--line); }
-.top + .poll { border: 0; margin: 0; padding-top: 0; }
-.feed li { display: grid; grid-template-columns: 1.5rem minmax(0, 1fr); gap: 0 .6rem; padding: .2rem 0; }
-.glyph { width: 1.4rem; height: 1.4rem; border-radius: 6px; display: grid; place-items: center; font-weight: 700; font-size: .85rem; background: color-mix(in srgb, var(--idle) 20%, transparent); color: var(--muted); }
+/* Changes by day: time, a sign for the kind, the league, then each field with its old and its new value. */
+.day { font-size: .95rem; padding-top: .45rem; margin: .45rem 0 .1rem; border-top: 1px solid var(--line); } .day .muted { font-size: .88rem; margin-left: .4rem; }
+:is(.top, nav) + .day, .day:first-child { border: 0; margin-top: 0; padding-top: 0; }
+.feed li { display: grid; grid-template-columns: 2.9rem 1.4rem minmax(0, 17rem) minmax(0, 1fr); gap: 0 .6rem; padding: .1rem 0; font-size: .93rem; line-height: 1.45; align-items: baseline; }
+.feed.precise li { grid-template-columns: 4.2rem 1.4rem minmax(0, 17rem) minmax(0, 1fr); } .feed time { color: var(--muted); } .feed .fold .who { grid-column: 3 / -1; }
+.past li { grid-template-columns: 1.5rem minmax(0, 1fr); padding: .2rem 0; } .more { grid-column: 4; }
+.glyph { width: 1.2rem; height: 1.2rem; border-radius: 5px; display: grid; place-items: center; font-weight: 700; font-size: .8rem; line-height: 1; background: color-mix(in srgb, var(--idle) 20%, transparent); color: var(--muted); }
 .feed :is(.is-added, .is-restored) .glyph { background: color-mix(in srgb, var(--good) 18%, transparent); color: var(--good-text); }
 .feed .is-removed .glyph { background: color-mix(in srgb, var(--bad) 14%, transparent); color: var(--bad-text); }
 .feed .who a { font-weight: 550; } .feed .who .muted { font-size: .9rem; }
-.diff { display: grid; grid-template-columns: fit-content(11rem) minmax(0, 1fr); gap: 0 .9rem; font-size: .9rem; } .diff dt { color: var(--muted); min-width: 9.5rem; }
+.diff { display: grid; grid-template-columns: 10.5rem minmax(0, 1fr); gap: 0 .6rem; } .diff dt { color: var(--muted); }
 del { color: var(--muted); text-decoration-color: color-mix(in srgb, var(--bad) 60%, transparent); } ins { text-decoration: none; font-weight: 600; }
 dl.fields { display: grid; grid-template-columns: minmax(10.75rem, max-content) minmax(0, 1fr); gap: .3rem 1rem; font-size: .95rem; margin-top: .3rem; }
 dl.fields dt { color: var(--muted); } dl.fields dd { white-space: pre-wrap; }
 .group { margin-top: 1rem; color: var(--muted); font-weight: 600; font-size: .85rem; }
 .sql { display: block; white-space: pre-wrap; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .7rem; margin-top: .35rem; user-select: all; }
 /* Forms, and links that filter, sort and turn pages. */
-form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: 0 0 .75rem; }
-label { font-size: .85rem; color: var(--muted); display: grid; gap: .2rem; max-width: 100%; }
-input, button { font: inherit; color: var(--text); background: var(--ground); border: 1px solid var(--field); border-radius: 6px; padding: .35rem .7rem; max-width: 100%; height: 2.4rem; }
-label:has([type=search]) { flex: 1 1 14rem; max-width: 26rem; } [type=search] { width: 100%; }
+.bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-bottom: .6rem; } .bar .end { margin-left: auto; order: 1; font-size: .88rem; }
+form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; font-size: .9rem; }
+input, select, button { font: inherit; color: var(--text); background: var(--ground); border: 1px solid var(--field); border-radius: 6px; padding: .2rem .5rem; max-width: 100%; height: 2.2rem; }
+select { max-width: 11rem; } [type=search] { flex: 1 1 10rem; max-width: 22rem; min-width: 0; } .chosen { border: 1px solid var(--link); border-radius: 99px; padding: .1rem .6rem; }
 button { background: var(--link); border-color: var(--link); color: var(--card); font-weight: 600; cursor: pointer; }
 .choices, .pages { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; margin: .5rem 0; font-size: .9rem; }
 .choices a, .pages a { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: .15rem .75rem; }
@@ -134,15 +136,16 @@ button { background: var(--link); border-color: var(--link); color: var(--card);
 @media (min-width: 40rem) { .choices:has(.name) { padding-left: 3.6rem; } .choices .name { margin-left: -3.6rem; width: 3.2rem; } }
 .choices details { margin: 0; } .choices details[open] { flex-basis: 100%; } .choices details ul { display: flex; flex-wrap: wrap; gap: .4rem; margin-top: .4rem; }
 /* Phones, paper, and people who need more contrast. */
-@media (max-width: 60rem) { .scroll svg { width: 900px; } }
+@media (max-width: 60rem) { .scroll svg { width: 900px; } .feed li, .feed.precise li { grid-template-columns: auto 1.4rem minmax(0, 1fr); } .feed .diff, .more { grid-column: 3; } }
 @media (max-width: 40rem) {
   header { padding: .6rem 1rem; } main, footer { padding-inline: .75rem; } header nav { order: 1; width: 100%; } header nav a { padding: .5rem .75rem; }
   section { padding: 1rem; }
   .state { grid-template-columns: auto minmax(0, 1fr); padding: 1rem; gap: 0 .75rem; } .state h1 { font-size: 1.3rem; } .icon { width: 34px; height: 34px; align-self: start; }
   .shares { grid-column: 1 / -1; justify-content: space-between; text-align: left; margin-top: .75rem; }
+  .bar .end { order: 0; } .bar h1 { font-size: 1.3rem; } .bar form { flex: 1 1 100%; } form select { flex: 1 1 26%; min-width: 0; } form [type=date] { flex: 1; }
+  .feed .diff { display: block; } .diff :is(dt, dd) { display: inline; } .diff dt { margin-right: .5rem; } .diff dd::after { content: "\\A"; white-space: pre; } .day .muted { display: block; margin: 0; }
   .top > .end { margin-left: 0; } .attention p { grid-template-columns: minmax(0, 1fr); }
   .scroll { margin-inline: -1rem; padding-inline: 1rem; }
-  .diff { grid-template-columns: minmax(0, 1fr); } .diff dd { padding-left: .9rem; }
   dl.fields { grid-template-columns: minmax(0, 1fr); gap: 0; } dl.fields dd { margin-bottom: .4rem; }
   table.wide thead { position: absolute; left: -9999px; }
   table.wide tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; } table.wide th { display: block; border: 0; padding: 0; }
@@ -153,7 +156,7 @@ button { background: var(--link); border-color: var(--link); color: var(--card);
   :root { color-scheme: light; --ground: #fff; }
   header nav, form, .choices, .pages, .skip, details:not([open]), .end a { display: none; }
   section, .state, .feed li { break-inside: avoid; } main { display: block; } main > * { margin-bottom: .75rem; }
-  .scroll svg { width: 100%; } time { font-size: 0; } time::after { content: attr(title); font-size: .85rem; } :is(.poll, .feed) time ~ .muted time { display: none; } a { color: inherit; }
+  .scroll svg { width: 100%; } time { font-size: 0; } time::after { content: attr(title); font-size: .85rem; } .feed time ~ .muted time { display: none; } .feed li, .feed.precise li { grid-template-columns: 11rem 1.4rem minmax(0, 12rem) minmax(0, 1fr); } .feed .diff { display: block; } .diff :is(dt, dd) { display: inline; } .diff dt { margin-right: .5rem; } .diff dd::after { content: "\\A"; white-space: pre; } .feed .diff, .more { grid-column: 4; } .past li { grid-template-columns: 1.5rem minmax(0, 1fr); } a { color: inherit; }
   svg, .glyph, .state { print-color-adjust: exact; }
 }
 @media (prefers-contrast: more) { :root { --line: var(--muted); } }

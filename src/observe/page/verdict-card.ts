@@ -5,7 +5,7 @@ import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
-import { renderShares } from './calendar.ts';
+import { renderShares } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './layout.ts';
 

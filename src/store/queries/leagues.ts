@@ -137,6 +137,13 @@ export function readLeague(db: Database.Database, leagueId: string) {
   return { ...row, fields: LEAGUE_MEMBERS.map(({ name, type }) => ({ name, value: readField(name, type) })) };
 }
 
+/** The name of a league; undefined if there is none with this id. */
+export const readName = (db: Database.Database, leagueId: string): string | undefined =>
+  db
+    .prepare<[string], string>(`SELECT ${truncate('league_name')} FROM leagues WHERE league_id = ?`)
+    .pluck()
+    .get(leagueId);
+
 type NamedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'removed_at'>;
 
 /** The leagues with this name, the listed ones first; if there is none, those with this name in other case. */
