@@ -64,11 +64,11 @@ describe('the pages', () => {
     ];
     const { page, text } = await serveLists([...makeLeagues(120), ...golf]);
     const first = await page('/leagues');
-    expect(textOf(first)).toContain('122 leagues, 1 to 50, sorted by name');
+    expect(textOf(first)).toContain('1 to 50 of 122 leagues');
     expect(namesIn(first).slice(0, 3)).toEqual(['League l1', 'League l2', 'League l3']);
     expect([linkIn(first, 'Next →'), linkIn(first, 'Last ⇥')]).toEqual(['leagues?page=2', 'leagues?page=3']);
     const last = await page('/leagues?page=3');
-    expect(textOf(last)).toContain('122 leagues, 101 to 122');
+    expect(textOf(last)).toContain('101 to 122 of 122 leagues');
     expect([linkIn(last, 'Next →'), linkIn(last, '⇤ First')]).toEqual([undefined, 'leagues']);
     for (const [query, names] of [
       ['q=LEAGUE M', ['League m1', 'League m2']],
@@ -78,12 +78,15 @@ describe('the pages', () => {
       ['sport=golf&sort=priority', ['League m1', 'League m2']],
     ] as const)
       expect([query, namesIn(await page(`/leagues?${query.replace('%', '%25')}`))]).toEqual([query, names]);
-    const chosen = await page('/leagues?sport=golf&status=inactive');
-    expect(chosen.match(/aria-current="true">[^<]*(<bdi>[^<]*)?/g)?.map((link) => textOf(`<${link}`).trim())).toEqual([
-      'inactive',
-      'golf',
+    const sorts = first.match(/<th scope="col"[^>]*><a href="[^"]*">/g) ?? [];
+    expect(sorts.map((head) => /sort=(\w+)"/.exec(head)?.[1] ?? 'priority')).toEqual([
       'name',
+      'sport',
+      'status',
+      'priority',
+      'changed',
     ]);
+    expect(sorts.filter((head) => head.includes('aria-sort="ascending"'))).toEqual([sorts[3]]);
     expect(await text('/leagues?q=100%25_no_such')).toContain(
       'No leagues match &ldquo; 100%_no_such &rdquo;. Show all',
     );
@@ -152,8 +155,8 @@ describe('the pages', () => {
     );
     const { page, text } = await serveLists([...sports, makeLeague('x'.repeat(20_000), { league_name: 'Long id' })]);
     for (const path of ['/', '/leagues', '/leagues?page=3']) expect((await page(path)).length).toBeLessThan(1_000_000);
-    const [first] = /leagues\?sport=\d[^"]*/.exec(await page('/leagues')) ?? [];
-    expect(await text(`/${first?.replaceAll('&amp;', '&')}`)).toContain('1 league, sorted by name');
+    const [first] = /leagues\?sport=\d[^"]*/.exec(await page('/')) ?? [];
+    expect(await text(`/${first?.replaceAll('&amp;', '&')}`)).toContain('1 league ');
     const long = await page('/leagues?q=long');
     expect(long).toContain('Long id');
     expect(long).not.toContain('league?id=');

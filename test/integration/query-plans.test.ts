@@ -123,7 +123,7 @@ describe('the status page', () => {
     const count = createFacetCounter();
     const counted = withDatabase(path, count);
     expect(counted).toEqual({
-      sports: [{ name: 's', leagues: 2 }],
+      sports: [{ name: 's', leagues: 2, active: 2 }],
       statuses: [
         { name: 'active', leagues: 2 },
         { name: 'removed', leagues: 1 },
@@ -131,7 +131,7 @@ describe('the status page', () => {
     });
     expect(withDatabase(path, count)).toBe(counted);
     addLeague('d', null);
-    expect(withDatabase(path, count).sports).toEqual([{ name: 's', leagues: 3 }]);
+    expect(withDatabase(path, count).sports).toEqual([{ name: 's', leagues: 3, active: 3 }]);
   });
 });
 

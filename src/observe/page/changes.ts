@@ -72,13 +72,13 @@ export const isSearch = ({ sport, field, league }: ChangesChoice): boolean =>
 function renderForm({ choice, days, sports, leagueName }: ChangesView): Html {
   const { day, kind, sport, field, league } = choice;
   const total = days.reduce((sum, counts) => sum + totalOf(counts), 0);
-  return html`<div class="bar"><h1 id="changes-title">Changes</h1> <p class="muted end">${count(total)} in a year</p>
+  return html`<div class="line"><h1 id="changes-title">Changes</h1> <p class="muted end">${count(total)} in a year</p>
 <form action="changes" method="get">${renderSelect(
-  'kind',
-  'all kinds',
-  KINDS.map((value) => ({ value })),
-  kind,
-)}
+    'kind',
+    'all kinds',
+    KINDS.map((value) => ({ value })),
+    kind,
+  )}
 ${renderSelect(
   'sport',
   'all sports',
@@ -138,13 +138,15 @@ export function renderDays(
   lines: readonly Line[],
   known: ReadonlyMap<string, Readonly<Partial<Record<Kind, number>>>>,
   { now, settings, maxFields }: ListOptions,
+  level: 'h2' | 'h3' = 'h2',
 ): Html {
   const days = Map.groupBy(lines, ({ at }) => at.slice(0, 10));
   // A schedule of six fields has seconds.
   const precise = settings.schedule.expression.trim().split(/\s+/).length > 5;
   return html`${[...days].map(([day, found]) => {
     const counts = describeKinds(known.get(day) ?? countKinds(found), ' \u00b7 ');
-    return html`<h2 class="day">${longNameOfDay(day, now)} <span class="muted">${counts}</span></h2>
+    const title = html`${longNameOfDay(day, now)} <span class="muted">${counts}</span>`;
+    return html`${level === 'h2' ? html`<h2 class="day">${title}</h2>` : html`<h3 class="day">${title}</h3>`}
 <ol class="feed${precise ? ' precise' : ''}">${found.map((line) => {
       const time = timeOnly(line.at, '', precise);
       return 'change' in line ? renderChange(line.change, maxFields, time) : renderFold(line, time);

@@ -3,15 +3,19 @@ import { toRunError } from '../../errors.ts';
 import type { SessionFailure } from '../../service/session-backoff.ts';
 import { readViews } from '../../store/queries/changed-polls.ts';
 import { createFreshTime } from '../../store/queries/fresh-time.ts';
-import type { createFacetCounter, Facet, Facets } from '../../store/queries/leagues.ts';
+import type { createFacetCounter, Facet, Facets, SportFacet } from '../../store/queries/leagues.ts';
 import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
+import { createSeasonReader } from '../../store/queries/seasons.ts';
 import { outputCondition } from '../verdict.ts';
 import type { Read, State } from '../worker-state.ts';
 import { groupViews, renderDays } from './changes.ts';
-import { renderFreshDays } from './fresh-days.ts';
+import { glyphOf } from './face.ts';
+import { renderOutages } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
+import { explainNone } from './leagues.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
+import { bandSince, renderSeasons } from './seasons.ts';
 import { renderNotices, renderVerdict } from './verdict-card.ts';
 
 /** About as high as the two cards beside them. */
@@ -22,6 +26,7 @@ type HomeData = ReturnType<ReturnType<typeof createReader>>;
 
 export function createReader(read: Read, countFacets: ReturnType<typeof createFacetCounter>) {
   const readFreshTime = createFreshTime(read);
+  const readSeasonOverview = createSeasonReader();
   let span = { minute: Number.NaN, ms: 0 };
   return ({ now, settings }: Pick<State, 'now' | 'settings'>) => {
     // A search for so many slots takes some 10 ms.
@@ -35,6 +40,7 @@ export function createReader(read: Read, countFacets: ReturnType<typeof createFa
         recent: readViews(db, {}, RECENT),
         issues: readIssues(db),
         facets: countFacets(db),
+        seasons: readSeasonOverview(db, now, bandSince(now)),
       }));
     } catch (error) {
       return { error: toRunError(error).message };
@@ -47,15 +53,17 @@ export function renderHome(state: State, data: HomeData): Html {
   if ('error' in data) {
     const isKnown = state.verdict.reasons.some(({ message }) => message === data.error);
     return html`${renderVerdict(state, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
-<div data-part="side">${renderWorker(state)}</div>`;
+<div data-part="worker">${renderWorker(state)}</div>`;
   }
-  const { spanMs, polls, fresh, recent, issues, facets } = data;
-  const counts = success && freshness;
+  const { spanMs, polls, fresh, recent, issues, facets, seasons } = data;
+  const none = html`<p class="muted">No changes.</p>`;
   return html`${renderVerdict(state, { fresh, driftCount: issues.driftCount })}
 ${renderNotices(issues, now)}
-<section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanMs, now)}${renderFreshDays(fresh, now)}</section>
-<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${recent.length === 0 ? html`<p class="muted">No changes.</p>` : renderDays(groupViews(recent), new Map(), { ...state, maxFields: MAX_FIELDS })}</section>
-<div class="minor" data-part="side">${renderLeaguesCard(facets, counts)}${renderWorker(state)}</div>`;
+<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${recent.length === 0 ? none : renderDays(groupViews(recent), new Map(), { ...state, maxFields: MAX_FIELDS }, 'h3')}</section>
+<div class="minor" data-part="leagues">${renderLeaguesCard(facets, success && freshness)}</div>
+${renderSeasons(seasons, now)}
+<section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanMs, now)}${renderOutages(fresh, now)}</section>
+<div data-part="worker">${renderWorker(state)}</div>`;
 }
 
 /** `error` is undefined if another part of the page already shows it. */
@@ -67,17 +75,16 @@ export function renderError(level: 'h1' | 'h2', error: string | undefined): Html
 }
 
 const WIDTH = 300;
-const MAX_SPORTS = 4;
+const MAX_SPORTS = 8;
 const MAX_STATUSES = 4;
 
 /** How many leagues are listed, by status and in the most frequent sports; `counts` is undefined before the first poll. */
 export function renderLeaguesCard({ sports, statuses }: Facets, counts: Freshness | undefined): Html {
   const { live_leagues: listed, removed_leagues: removed = 0 } = counts ?? {};
-  const none = listed === undefined ? 'No leagues yet.' : 'The service lists none.';
   const listedBy = statuses.filter(({ name }) => name !== 'removed');
   return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${!listed ? '' : html`<p class="end plain"><a href="leagues">All leagues</a></p>`}</div>
 <p class="big">${count(listed ?? 0)} <small>listed${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
-${!listed ? html`<p class="muted">${none}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
+${!listed ? html`<p class="muted">${explainNone(counts)}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
 }
 
 function renderStatuses(statuses: readonly Facet[]): Html {
@@ -95,22 +102,28 @@ function renderStatuses(statuses: readonly Facet[]): Html {
 
 const rank = (status: string): number => (status === 'active' ? 0 : status === 'inactive' ? 1 : 2);
 
-function renderSports(sports: readonly Facet[]): Html {
+/** How many of the listed leagues of a sport are active: a bar for all of them, and the active ones in it. */
+function renderSports(sports: readonly SportFacet[]): Html {
   const most = sports[0]?.leagues ?? 1;
-  return html`<table class="sports"><tbody>${sports.slice(0, MAX_SPORTS).map(
-    ({
-      name,
-      leagues,
-    }) => html`<tr><th scope="row"><a href="${pathWith('leagues', { sport: name })}">${visible(name, '(empty)')}</a></th>
-<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.max(1, (100 * leagues) / most).toFixed(1)}" height="8" rx="2"/></svg></td><td class="number">${count(leagues)}</td></tr>`,
-  )}</tbody></table>`;
+  const width = (leagues: number): string => ((100 * leagues) / most).toFixed(1);
+  const rest = sports.length - MAX_SPORTS;
+  return html`<table class="sports"><caption>active of listed, by sport</caption><tbody>${sports
+    .slice(0, MAX_SPORTS)
+    .map(
+      ({
+        name,
+        leagues,
+        active,
+      }) => html`<tr><th scope="row">${glyphOf(name)} <a href="${pathWith('leagues', { sport: name })}">${visible(name, '(empty)')}</a></th>
+<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.max(1, Number(width(leagues)))}" height="8" rx="2"/><rect class="active" width="${width(active)}" height="8" rx="2"/></svg></td><td class="number">${active === leagues ? '' : `${count(active)} of `}${count(leagues)}</td></tr>`,
+    )}</tbody></table>${rest > 0 ? html`<p class="plain more-sports"><a href="leagues">${count(rest)} more sports</a></p>` : ''}`;
 }
 
 /** What the worker does, and with whom. */
 export function renderWorker(state: State): Html {
   const { now, settings, startedAt, lastLogin: login, path, outputs } = state;
   const { schedule, scope } = settings;
-  return html`<section aria-labelledby="worker-title"><div class="top"><h2 id="worker-title">Worker</h2></div>
+  return html`<section class="worker" aria-labelledby="worker-title"><div class="top"><h2 id="worker-title">Worker</h2></div>
 <dl class="rows">
 ${row('Service', html`${settings.baseUrl}`)}${row(
   'Session',

@@ -12,6 +12,7 @@ import {
 } from '../../store/queries/changed-polls.ts';
 import { createFacetCounter, listLeagues, readLeague, readName, SORTS } from '../../store/queries/leagues.ts';
 import { countHeld } from '../../store/queries/open-problems.ts';
+import { readSeasons } from '../../store/queries/seasons.ts';
 import type { Handler, Request, Routes } from '../server.ts';
 import type { Monitor, State } from '../worker-state.ts';
 import { CHANGES_A_PAGE, FIELDS, isSearch, renderChanges, renderPollPage } from './changes.ts';
@@ -20,6 +21,7 @@ import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage } from './layout.ts';
 import { MAX_HISTORY, renderLeague } from './league.ts';
 import { type Choice, LEAGUES_A_PAGE, renderLeagues } from './leagues.ts';
+import { bandSince } from './seasons.ts';
 import { firstDayShown } from './year.ts';
 
 /** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
@@ -60,7 +62,7 @@ export function createPages(monitor: Monitor) {
         renderHome(state, data),
       ];
     }),
-    '/leagues': handle(({ query }, { now }) => {
+    '/leagues': handle(({ query }, state) => {
       const choice = readChoice(query);
       const page = parsePositive(query.get('page')) ?? 1;
       const view = read((db) => ({
@@ -69,16 +71,17 @@ export function createPages(monitor: Monitor) {
         held: countHeld(db),
         listing: listLeagues(db, choice, { sort: choice.sort, page, limit: LEAGUES_A_PAGE }),
       }));
-      return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, now)];
+      return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, state)];
     }),
     '/league': handle(({ query }, { now }) => {
       const id = query.get('id') ?? '';
-      const { details, history } = read((db) => ({
+      const { details, ...past } = read((db) => ({
         details: readLeague(db, id),
         history: readChanges(db, { leagueId: id }, { limit: MAX_HISTORY }),
+        steps: readSeasons(db, id, bandSince(now)),
       }));
       if (details === undefined) return missing('No such league', 'There is no league with this id');
-      return [{ title: details.name }, renderLeague(id, details, history, now)];
+      return [{ title: details.name }, renderLeague(id, { details, ...past }, now)];
     }),
     '/changes': handle(({ query }, state) => {
       const kind = oneOf(KINDS, query.get('kind'));
@@ -118,7 +121,7 @@ function readChoice(query: URLSearchParams): Choice {
     search: query.get('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
     sport: query.get('sport') || undefined,
     status: query.get('status') || undefined,
-    sort: oneOf(SORTS, query.get('sort')) ?? 'name',
+    sort: oneOf(SORTS, query.get('sort')) ?? 'priority',
   };
 }
 

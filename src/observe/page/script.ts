@@ -85,7 +85,7 @@ function replace(part, next) {
   const selection = document.getSelection();
   const isSelected = !selection.isCollapsed && selection.containsNode(part, true);
   /* The state and the session are replaced even if text in them is selected. */
-  const mayWait = !['state', 'side'].includes(part.dataset.part);
+  const mayWait = !['state', 'worker'].includes(part.dataset.part);
   if ((mayWait && isSelected) || (focused && !successor)) return;
   const isOpen = part.querySelector('details[open]') !== null;
   for (const details of next.querySelectorAll('details')) details.open = isOpen;
@@ -137,6 +137,15 @@ function show(isLost) {
   main.classList.toggle('dim', isLost);
   pill.hidden = isLost;
 }
+
+/* A slash goes to the search, unless it is typed into something. */
+document.addEventListener('keydown', (event) => {
+  const search = document.querySelector('[type=search]');
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || search === null) return;
+  if (event.target.matches('input, select')) return;
+  event.preventDefault();
+  search.focus();
+});
 
 document.addEventListener('visibilitychange', restartWait);
 setInterval(tick, 1_000);

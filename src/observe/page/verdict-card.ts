@@ -5,7 +5,7 @@ import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
-import { renderShares } from './fresh-days.ts';
+import { renderFreshDays, renderShares } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './layout.ts';
 
@@ -19,7 +19,7 @@ export function renderVerdict(worker: State, stored: Stored): Html {
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
 <p class="facts">${renderFacts(worker)}</p></div>
-${stored && renderShares(stored.fresh?.shares ?? [])}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
+${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
 function renderFacts(worker: State): Html {
