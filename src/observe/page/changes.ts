@@ -18,6 +18,7 @@ import type { State } from '../worker-state.ts';
 import {
   bdi,
   count,
+  DAY_MS,
   type Html,
   linkToLeague,
   longNameOfDay,
@@ -33,6 +34,8 @@ import { describeKinds, renderYear, totalOf } from './year.ts';
 
 export const CHANGES_A_PAGE = { maxChanges: 100, foldAbove: 20 };
 const MAX_FIELDS = 6;
+/** A year of which fewer days are known is not drawn. */
+const WEEK_MS = 7 * DAY_MS;
 export const FIELDS: readonly string[] = LEAGUE_MEMBERS.map(({ name }) => name);
 
 /** What is chosen, as in the address; `olderThan` and `newerThan` are places in it. */
@@ -59,9 +62,10 @@ export function renderChanges(view: ChangesView, state: Pick<State, 'now' | 'set
   const { now } = state;
   const { day, kind, sport, field, league } = choice;
   const isChosen = [day, kind, sport, field, league].some((value) => value !== undefined);
+  const hasYear = days.some((counts) => Date.parse(counts.day) < now - WEEK_MS);
   const list = 'views' in found ? groupViews(found.views) : groupChanges(found.changes);
   const none = html`<p class="muted">No changes.${isChosen ? html` <a href="changes">Show all</a>` : ''}</p>`;
-  return html`<section aria-labelledby="changes-title" data-part="choice">${renderForm(view)}${renderYear(days, now, { chosen: day, pathTo: (chosen) => pathTo({ ...choice, day: chosen, ...FROM_START }) })}</section>
+  return html`<section aria-labelledby="changes-title" data-part="choice">${renderForm(view)}${hasYear ? renderYear(days, now, { chosen: day, pathTo: (chosen) => pathTo({ ...choice, day: chosen, ...FROM_START }) }) : ''}</section>
 <section aria-label="List of changes" data-part="changes">${renderNeighbours(view, now)}${list.length === 0 ? none : renderDays(list, new Map(isSearch(choice) || kind ? [] : days.map((counts) => [counts.day, counts])), { ...state, maxFields: MAX_FIELDS })}${renderTurns(view)}</section>`;
 }
 

@@ -62,8 +62,8 @@ function renderDay(x: number, day: string, share: Share): Html {
 export function renderOutages(fresh: FreshTime | undefined, now: number): Html | '' {
   const over = (fresh?.outages ?? []).filter(({ to }) => to !== undefined);
   if (over.length === 0) return '';
-  return html`<table class="outages"><caption>Last outages</caption><thead><tr><th scope="col">When</th><th scope="col">Lasted</th><th scope="col">Stale</th><th scope="col">Polls</th><th scope="col">Why</th></tr></thead><tbody>${over.map(
+  return html`<table class="outages"><caption>Last outages</caption><thead><tr><th scope="col">When</th><th scope="col">Lasted</th><th scope="col">Data</th><th scope="col">Polls</th><th scope="col">Why</th></tr></thead><tbody>${over.map(
     ({ from, to = now, failedPolls, error, staleMs }) =>
-      html`<tr><td>${moment(from, now)}</td><td>${formatDuration(to - from)}</td><td>${staleMs < 1_000 ? 'no' : formatDuration(staleMs)}</td><td>${failedPolls === 0 ? 'none' : `${count(failedPolls)} failed`}</td><td>${error === null ? '' : html`<span title="${error.slice(0, MAX_ERROR_LENGTH)}">${briefCause(error) ?? bdi(error.slice(0, MAX_CAUSE_LENGTH), error.length)}</span>`}</td></tr>`,
+      html`<tr><td>${moment(from, now)}</td><td>${formatDuration(to - from)}</td><td>${staleMs < 1_000 ? 'not stale' : `stale ${formatDuration(staleMs)}`}</td><td>${failedPolls === 0 ? 'no polls' : `${count(failedPolls)} failed`}</td><td>${error === null ? '' : html`<span title="${error.slice(0, MAX_ERROR_LENGTH)}">${briefCause(error) ?? bdi(error.slice(0, MAX_CAUSE_LENGTH), error.length)}</span>`}</td></tr>`,
   )}</tbody></table>`;
 }

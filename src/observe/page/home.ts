@@ -21,6 +21,7 @@ import { renderNotices, renderVerdict } from './verdict-card.ts';
 /** About as high as the two cards beside them. */
 const RECENT = { maxChanges: 12, foldAbove: 8 };
 const MAX_FIELDS = 2;
+const FEW_LINES = 5;
 
 type HomeData = ReturnType<ReturnType<typeof createReader>>;
 
@@ -57,13 +58,17 @@ export function renderHome(state: State, data: HomeData): Html {
   }
   const { spanMs, polls, fresh, recent, issues, facets, seasons } = data;
   const none = html`<p class="muted">No changes.</p>`;
-  return html`${renderVerdict(state, { fresh, driftCount: issues.driftCount })}
+  const lines = groupViews(recent);
+  const changes = html`<section aria-labelledby="recent-title"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${lines.length === 0 ? none : renderDays(lines, new Map(), { ...state, maxFields: MAX_FIELDS }, 'h3')}</section>`;
+  // Few changes are shorter than what is beside them.
+  const isShort = lines.length <= FEW_LINES;
+  return html`${renderVerdict(state, { fresh, ...issues })}
 ${renderNotices(issues, now)}
-<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${recent.length === 0 ? none : renderDays(groupViews(recent), new Map(), { ...state, maxFields: MAX_FIELDS }, 'h3')}</section>
+<div class="major" data-part="recent">${changes}${isShort ? renderWorker(state) : ''}</div>
 <div class="minor" data-part="leagues">${renderLeaguesCard(facets, success && freshness)}</div>
 ${renderSeasons(seasons, now)}
 <section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanMs, now)}${renderOutages(fresh, now)}</section>
-<div data-part="worker">${renderWorker(state)}</div>`;
+${isShort ? '' : html`<div data-part="worker">${renderWorker(state)}</div>`}`;
 }
 
 /** `error` is undefined if another part of the page already shows it. */
@@ -83,7 +88,7 @@ export function renderLeaguesCard({ sports, statuses }: Facets, counts: Freshnes
   const { live_leagues: listed, removed_leagues: removed = 0 } = counts ?? {};
   const listedBy = statuses.filter(({ name }) => name !== 'removed');
   return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${!listed ? '' : html`<p class="end plain"><a href="leagues">All leagues</a></p>`}</div>
-<p class="big">${count(listed ?? 0)} <small>listed${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
+${listed === undefined ? '' : html`<p class="big">${count(listed)} <small>listed${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>`}
 ${!listed ? html`<p class="muted">${explainNone(counts)}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
 }
 

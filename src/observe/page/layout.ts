@@ -70,6 +70,7 @@ export function renderPage(info: PageInfo, main: Html, worker: State): Response 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${SIGNS[state]} ${title} &middot; league-sync</title>
 <link rel="stylesheet" href="${up}${STYLE_PATH}">
+<noscript><meta http-equiv="refresh" content="${path === '' ? 30 : 300}"></noscript>
 <script src="${up}${SCRIPT_PATH}" defer></script>
 <link rel="icon" href="${up}${iconPath(state)}" type="image/svg+xml">
 </head>

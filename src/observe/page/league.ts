@@ -6,7 +6,7 @@ import { renderFields, renderSign } from './changes.ts';
 import { monogram } from './face.ts';
 import { bdi, countOf, type Html, moment, momentInText, pathWith, relativeTime, visible } from './html.ts';
 import { renderPlace } from './leagues.ts';
-import { describeSeason, renderBand, spansOf } from './seasons.ts';
+import { describeSeason, isKnownForLong, renderBand } from './seasons.ts';
 
 export const MAX_HISTORY = 100;
 const MAX_FIELDS = 20;
@@ -35,7 +35,7 @@ export function renderLeague(id: string, { details, history, steps }: LeagueView
   const changes = `${isWhole ? '' : 'at least '}${countOf(history.length, 'change')}`;
   return html`<section aria-labelledby="league-title" data-part="league"><nav aria-label="Path" class="path plain"><a href="leagues">Leagues</a> / <a href="${pathWith('leagues', { sport })}">${visible(sport, '(no sport)')}</a></nav>
 <div class="head">${monogram(id, name || id, 52)}<div><h1 id="league-title">${bdi(name || id)}</h1><p>${renderHead(details, steps, now)}</p></div>
-<p class="end muted">first seen ${momentInText(first_seen_at, now)}<br><a href="${pathWith('changes', { league: id })}">${changes}</a></p></div>${spansOf(steps, now).length === 0 ? '' : renderBand(steps, now)}</section>
+<p class="end muted">first seen ${momentInText(first_seen_at, now)}<br><a href="${pathWith('changes', { league: id })}">${changes}</a></p></div>${isKnownForLong(steps, now) ? renderBand(steps, now) : ''}</section>
 <section class="half" aria-labelledby="fields-title" data-part="fields"><h2 id="fields-title">Fields</h2>${renderAllFields(details.fields)}</section>
 <div class="half" data-part="history"><section aria-labelledby="history-title"><div class="top"><h2 id="history-title">History</h2></div>
 <ol class="feed past">${history.map((change) => renderEntry(change, now))}</ol>

@@ -110,7 +110,7 @@ function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
   const left = x.toFixed(1);
   const box = (y: number, high: number) =>
     html`x="${left}" y="${y.toFixed(1)}" width="${width.toFixed(1)}" height="${high.toFixed(1)}"`;
-  return html`<g><title>${toSecond(poll.started_at)} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect ${outcome === 'failed' ? HATCHED : html`class="took"`} ${box(FLOOR - took, took)}/>`}${
+  return html`<g><title>${toSecond(poll.started_at)} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect ${outcome === 'failed' ? html`${HATCHED} opacity="0.5"` : html`class="took"`} ${box(FLOOR - took, took)}/>`}${
     isOver && took > 0
       ? html`<text class="over middle" x="${(x + width / 2).toFixed(1)}" y="${TOP - 3}">${formatDuration(ms)}</text>`
       : ''

@@ -4,6 +4,7 @@ import { glyphOf, monogram } from './face.ts';
 import { count, DAY_MS, dayOf, type Html, linkToLeague, MONTHS, nameOfDay, pathWith, visible } from './html.ts';
 
 const YEAR_MS = 365 * DAY_MS;
+const LONG_MS = 7 * DAY_MS;
 const WIDTH = 1_080;
 const LETTER_WIDTH = 6.5;
 const MIN_LETTERS = 4;
@@ -92,21 +93,26 @@ function renderSpan({ from, to, name, phase }: Span, now: number, { y, height, h
 }
 
 /** A line and a name for the first day of each month. */
-function renderMonths(now: number, bottom: number): readonly Html[] {
+function renderMonths(now: number, bottom: number, baseline = 10): readonly Html[] {
   const toX = scaleOf(now);
   const begin = new Date(bandSince(now));
   return Array.from({ length: 12 }, (_, index) => {
     const at = Date.UTC(begin.getUTCFullYear(), begin.getUTCMonth() + 1 + index, 1);
     const x = toX(at);
     if (at > now || x > WIDTH - 24) return html``;
-    return html`<line class="grid" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="14" y2="${bottom}"/><text x="${(x - 4).toFixed(1)}" y="10">${MONTHS[new Date(at).getUTCMonth()] ?? ''}</text>`;
+    return html`<line class="grid" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${baseline + 4}" y2="${bottom}"/><text x="${(x - 4).toFixed(1)}" y="${baseline}">${MONTHS[new Date(at).getUTCMonth()] ?? ''}</text>`;
   });
 }
+
+/** Before, a year would be empty but for its end. */
+export const isKnownForLong = (steps: readonly { readonly at: string }[], now: number): boolean =>
+  steps.some(({ at }) => Date.parse(at) < now - LONG_MS);
 
 /** What is in season by sport, and a year of the first leagues. Empty where the service sends no season. */
 export function renderSeasons({ now: inSeason, soon, ended, top }: SeasonOverview, now: number): Html | '' {
   const withSeason = top.filter(
-    ({ steps }) => describeSeason(steps, now) !== undefined || spansOf(steps, now).length > 1,
+    ({ steps }) =>
+      isKnownForLong(steps, now) && (describeSeason(steps, now) !== undefined || spansOf(steps, now).length > 1),
   );
   if (inSeason.length + soon.length + ended.length + withSeason.length === 0) return '';
   const key: readonly (readonly [Phase, string])[] = [
@@ -119,7 +125,7 @@ export function renderSeasons({ now: inSeason, soon, ended, top }: SeasonOvervie
     ([phase, name]) =>
       html`<li><svg width="12" height="12" aria-hidden="true"><rect class="phase-${phase}" width="12" height="12" rx="2"/></svg>${name}</li>`,
   )}</ul></div>
-<ul class="bands"><li><span></span><svg class="chart band" viewBox="0 0 ${WIDTH} 14" aria-hidden="true">${renderMonths(now, 14)}</svg></li>${withSeason.map(
+<ul class="bands"><li><span></span><svg class="chart band" viewBox="0 0 ${WIDTH} 20" aria-hidden="true">${renderMonths(now, 20, 15)}</svg></li>${withSeason.map(
     ({ league_id, league_name, steps }) =>
       html`<li><p class="plain">${monogram(league_id, league_name)} <span>${linkToLeague(league_id, league_name)} <small>${describeSeason(steps, now) ?? 'not active'}</small></span></p><svg class="band" viewBox="0 0 ${WIDTH} 20" preserveAspectRatio="none" aria-hidden="true">${spansOf(steps, now).map((span) => renderSpan(span, now, { y: 0, height: 20 }))}</svg></li>`,
   )}</ul>`;

@@ -108,7 +108,7 @@ svg { display: block; } .chart { width: 100%; height: auto; }
 .bar { width: 100%; height: .5rem; } .bar .active { fill: var(--good); } .bar .inactive { fill: var(--idle); } .bar .other { fill: var(--warn); }
 .split { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 .75rem; font-size: .88rem; margin: .35rem 0 .6rem; }
 .sports th, .sports td { border: 0; padding: .12rem 0; vertical-align: middle; font-size: .92rem; } .sports caption { padding: .2rem 0; font-size: .85rem; } .sports .active { fill: var(--good); } .more-sports { font-size: .88rem; }
-.worker dl.rows { grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: .25rem 1.5rem; }
+.rows dd { overflow-wrap: break-word; } .worker dl.rows { grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: .25rem 1.5rem; }
 .sports th { max-width: 10rem; padding-right: .75rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .sports td { width: 99%; } .sports td.number { width: auto; text-align: right; padding-left: .75rem; } .sports td svg { width: 100%; height: .5rem; fill: var(--idle); }
 /* Changes by day: time, a sign for the kind, the league, then each field with its old and its new value. */
@@ -133,7 +133,7 @@ dl.fields dt { color: var(--muted); } dl.fields dd { white-space: pre-wrap; }
 .band circle { fill: var(--idle); } .band text { font-weight: 500; } .phase-pre { fill: var(--pre); } .phase-on { fill: var(--on); } .phase-late { fill: var(--late); } .phase-off { fill: var(--off); }
 .chart .in-pre { fill: var(--in-pre); } .chart .in-on { fill: var(--in-on); } .chart .in-late { fill: var(--in-late); }
 .columns { display: flex; flex-wrap: wrap; gap: .6rem 1.5rem; } .columns > div { flex: 1 1 15rem; } .columns > div:first-child { flex: 3 1 26rem; } .in-season { font-size: .92rem; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); gap: .15rem 1.5rem; margin-top: .2rem; } .in-season li { display: flex; gap: .5rem; align-items: baseline; } .in-season .muted a { color: inherit; }
-.bands li { display: grid; grid-template-columns: minmax(0, 22rem) minmax(0, 1fr); gap: 0 1rem; align-items: center; padding: .12rem 0; font-size: .92rem; } .bands p { display: flex; gap: .5rem; align-items: center; } .bands small { color: var(--muted); } .bands .band { width: 100%; } .bands li + li .band { height: 14px; }
+.bands li { display: grid; grid-template-columns: minmax(0, 22rem) minmax(0, 1fr); gap: 0 1rem; align-items: center; padding: .12rem 0; font-size: .92rem; } .bands p { display: flex; gap: .5rem; align-items: center; } .bands small { color: var(--muted); } .bands .band { width: 100%; } .bands .band text { font-size: 17px; } .bands li + li .band { height: 14px; }
 /* Forms, and links that filter, sort and turn pages. */
 .line { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-bottom: .6rem; } .line:last-child { margin-bottom: 0; } .line .end { margin-left: auto; order: 1; font-size: .88rem; }
 form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; font-size: .9rem; }
@@ -152,7 +152,8 @@ button { background: var(--link); border-color: var(--link); color: var(--card);
   .shares { grid-column: 1 / -1; text-align: left; margin-top: .75rem; } .shares dl { justify-content: space-between; }
   .line .end { order: 0; } .line h1 { font-size: 1.3rem; } .line form { flex: 1 1 100%; } form select { flex: 1 1 26%; min-width: 0; } form [type=date] { flex: 1; }
   .feed .diff { display: block; } .diff :is(dt, dd) { display: inline; } .diff dt { margin-right: .5rem; } .diff dd::after { content: "\\A"; white-space: pre; } .day .muted { display: block; margin: 0; }
-  .bands li { grid-template-columns: minmax(0, 1fr); } .bands li:first-child { display: none; }
+  .outages thead { position: absolute; left: -9999px; } .outages tr { display: block; padding: .15rem 0; } .outages td { display: inline; padding: 0; } .outages td + td::before { content: " · "; }
+  .bands li { grid-template-columns: minmax(0, 1fr); gap: .25rem; padding: .25rem 0; } .bands li:first-child { display: none; }
   .top > .end { margin-left: 0; } .attention p { grid-template-columns: minmax(0, 1fr); }
   .scroll { margin-inline: -1rem; padding-inline: 1rem; }
   dl.fields { grid-template-columns: minmax(0, 1fr); gap: 0; } dl.fields dd { margin-bottom: .4rem; }
@@ -164,7 +165,7 @@ button { background: var(--link); border-color: var(--link); color: var(--card);
 @media print {
   :root { color-scheme: light; --ground: #fff; }
   header nav, form, .pages, .skip, details:not([open]), .end a { display: none; }
-  .state, .feed li, tr { break-inside: avoid; } table.wide { table-layout: auto; } main { display: block; } main > * { margin-bottom: .75rem; }
+  .state, .feed li, tr { break-inside: avoid; } table.wide { table-layout: auto; } table.wide { font-size: .85rem; } table.wide :is(td:nth-child(2), td:nth-child(3)) { overflow-wrap: break-word; } .wide .number { padding-right: .75rem; } main { display: block; } main > * { margin-bottom: .75rem; }
   .scroll svg { width: 100%; } time { font-size: 0; } time::after { content: attr(title); font-size: .85rem; } .feed time ~ .muted time { display: none; } .feed li, .feed.precise li { grid-template-columns: 11rem 1.4rem minmax(0, 12rem) minmax(0, 1fr); } .feed .diff { display: block; } .diff :is(dt, dd) { display: inline; } .diff dt { margin-right: .5rem; } .diff dd::after { content: "\\A"; white-space: pre; } .feed .diff, .more { grid-column: 4; } .past time { color: var(--text); } .past li { grid-template-columns: 1.5rem minmax(0, 1fr); } a { color: inherit; }
   svg, .glyph, .state { print-color-adjust: exact; }
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
+import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
@@ -10,7 +11,7 @@ import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTim
 import { iconPath } from './layout.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
-type Stored = { readonly fresh: FreshTime | undefined; readonly driftCount: number } | undefined;
+type Stored = ({ readonly fresh: FreshTime | undefined } & Pick<Issues, 'drift' | 'driftCount'>) | undefined;
 
 /** The top of the home page: the verdict, the age of the data, and what needs attention. */
 export function renderVerdict(worker: State, stored: Stored): Html {
@@ -19,7 +20,7 @@ export function renderVerdict(worker: State, stored: Stored): Html {
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
 <p class="facts">${renderFacts(worker)}</p></div>
-${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
+${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker, stored?.drift ?? [])}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
 function renderFacts(worker: State): Html {
@@ -41,7 +42,7 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, path, now }: State): Html | '' {
+function renderAttention({ verdict, attention: found, path, now }: State, drift: Issues['drift']): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // The headline already says stale and since when, so this says why polls fail.
@@ -53,13 +54,37 @@ function renderAttention({ verdict, attention: found, path, now }: State): Html 
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => html`<li>${renderLine('What happened', bdi(message))}</li>`)}${rows.map(
-    ({ since, summary, what_to_do }) => html`<li>${renderLine(
-      'What happened',
-      html`${since === null ? '' : html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')}</span> `}${bdi(summary)}`,
-    )}
-${renderLine('What you can do', renderAdvice(what_to_do, path))}</li>`,
-  )}</ul>`;
+  return html`<ul class="attention">${others.map(({ message }) => renderReason(message))}${rows.map((row) => {
+    const { since, what_to_do } = row;
+    const begun =
+      since &&
+      html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
+    const happened = html`${begun}${renderSummary(row, drift)}`;
+    return html`<li>${renderLine('What happened', happened)}
+${renderLine('What you can do', renderAdvice(what_to_do, path))}</li>`;
+  })}</ul>`;
+}
+
+/** A message whose last part, after a semicolon, says what to do, as those of the worker's errors do. */
+function renderReason(message: string): Html {
+  const parts = message.split('; ');
+  const fix = parts.length > 1 ? parts.pop() : undefined;
+  const what = bdi(parts.map(capitalize).join('. '));
+  if (fix === undefined) return html`<li>${renderLine('What happened', what)}</li>`;
+  return html`<li>${renderLine('What happened', html`${what}.`)}
+${renderLine('What you can do', bdi(capitalize(fix)))}</li>`;
+}
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const MAX_NAMED_DRIFT = 3;
+
+/** What the view says, except for drift, which the page says in plain words. */
+function renderSummary({ what, summary, count: found }: Attention, drift: Issues['drift']): Html {
+  const named = drift.slice(0, Math.min(MAX_NAMED_DRIFT, found ?? 0));
+  if (what !== 'drift' || named.length === 0) return bdi(summary);
+  const rest = (found ?? 0) - named.length;
+  return html`The format of the list changed: ${named.map((entry, index) => html`${index > 0 ? '; ' : ''}${describeDrift(entry)}`)}${rest > 0 ? ` and ${count(rest)} more` : ''}.`;
 }
 
 const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
@@ -70,7 +95,7 @@ const COMMAND = /league-sync (?:check|(accept-removals|webhook (?:replay --since
 
 /** Advice of the view `attention` as fits a page, with its commands as they can be copied and typed. */
 export function renderAdvice(text: string, database: string | undefined): Html {
-  const fitting = text.replace(FOR_NO_WORKER, '').replace(/^[a-z](?!eague-sync)/, (letter) => letter.toUpperCase());
+  const fitting = capitalize(text.replace(FOR_NO_WORKER, '')).replace(/^League-sync/, 'league-sync');
   const parts = fitting.split(new RegExp(`(${COMMAND.source})`)).filter((_, index) => index % 3 !== 2);
   return html`${parts.map((part, index) => {
     if (index % 2 === 0) return part;
@@ -91,25 +116,30 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
     driftCount === 0
       ? check(false, 'format as agreed')
       : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
-  }${renderSessionCheck(worker)}${renderOutputs(worker)}</ul>`;
+  }${renderSessionCheck(worker)}${
+    worker.failure?.subject === 'profile'
+      ? html`<li class="note"><a href="#worker-title">profile not readable</a></li>`
+      : ''
+  }${renderOutputs(worker)}</ul>`;
 }
 
 /** The outputs that fail: the data is up to date here, but not at the webhook, mirror or copy. */
 function renderOutputs({ outputs, attention, now }: State): Html {
   const failing = outputs.filter((output) => /stopped|failing/.test(outputCondition(output)));
-  return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next }) => {
+  return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next, last_error: error }) => {
     const lack = pending === null || pending === 0 ? '' : `, ${countOf(pending, 'change')} pending`;
     const again = next === null ? '' : html`, next attempt ${relativeTime(next, now, 'until')}`;
+    const why = (error ?? 'fails').replace(/^The mirror at .*? cannot be used: |\.$/g, '').slice(0, MAX_WHY_LENGTH);
     // For its first hour a failure is no row of `attention`.
     const isSaid = attention.some(({ what }) => what === name);
-    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} ${isSaid ? 'fails' : 'tries again'}${lack}${again}</a></li>`;
+    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name}: ${bdi(why)}${lack}${again}</a></li>`;
   })}`;
 }
 
+const MAX_WHY_LENGTH = 60;
+
 function renderSessionCheck({ failure, token, now }: State): Html {
-  if (failure?.subject === 'profile')
-    return html`<li class="note"><a href="#worker-title">profile not readable</a></li>`;
-  if (failure !== undefined) return html`<li class="bad">no session</li>`;
+  if (failure !== undefined && failure.subject !== 'profile') return html`<li class="bad">no session</li>`;
   if (token === undefined) return html`<li class="open">no session yet</li>`;
   if (!token.isValid) return html`<li class="bad">session expired</li>`;
   const { leftMs } = token;
