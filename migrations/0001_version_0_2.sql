@@ -275,8 +275,7 @@ SELECT since, 'failing', polls,
 			|| ' UTC (Retry-After). A running worker polls then.',
 		iif(error_kind = 'credentials',
 			'A running worker tries again after growing pauses of up to an hour, and at once after SIGHUP.',
-			'A running worker polls again on schedule; start one if none runs: league-sync run. If polls keep failing,'
-			|| ' league-sync check names the cause and the fix.'))
+			'The worker tries again by itself. If it keeps failing: league-sync check.'))
 FROM clock, failed
 UNION ALL
 SELECT (SELECT at FROM logins

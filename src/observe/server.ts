@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { isLoopback, normalizeHost, parseHost } from '../config/host.ts';
 import { formatAddress, type ListenAddress } from '../config/settings.ts';
 import { AddressError, codeOf, SettingsError } from '../errors.ts';
@@ -55,6 +57,10 @@ const MAX_CONNECTIONS = 512;
 /** The maximum number of unanswered (pipelined) requests per connection; browsers send one at a time. */
 const MOST_UNANSWERED = 8;
 const MAX_HEADERS_BYTES = 16_384;
+/** Shorter answers fit into a few packets anyway. */
+const MIN_COMPRESSED_BYTES = 8_192;
+const compress = promisify(gzip);
+
 /** Stands for the host of a request that names none. */
 const NO_HOST = 'none.invalid';
 
@@ -83,8 +89,19 @@ export async function startServer(
     const hold = (ms: number): unknown => socket.setTimeout(ms + STALLED_MS);
     const { status, headers, body } = await handle({ method, path, query, isHostAllowed, gone: closed.signal, hold });
     socket.setTimeout(STALLED_MS);
-    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
-    response.end(method === 'HEAD' ? undefined : body);
+    const length = Buffer.byteLength(body);
+    const isLong = length >= MIN_COMPRESSED_BYTES;
+    const head = { ...headers, ...(isLong && { Vary: 'Accept-Encoding' }) };
+    if (!isLong || !acceptsGzip(received['accept-encoding'])) {
+      response.writeHead(status, { ...head, 'Content-Length': length });
+      response.end(method === 'HEAD' ? undefined : body);
+      return;
+    }
+    // Nothing is compressed to learn the length of an answer whose body nobody wants.
+    const compressed = method === 'HEAD' ? undefined : await compress(body);
+    const size = compressed && { 'Content-Length': compressed.length };
+    response.writeHead(status, { ...head, 'Content-Encoding': 'gzip', ...size });
+    response.end(compressed);
   };
   const server = createServer(options);
   let boundTo = address.host;
@@ -120,6 +137,16 @@ export function isAllowedHost(host: string, boundTo: string, allowed: readonly s
   if (allowed.length === 0 && !isLoopback(parseHost(boundTo) ?? boundTo)) return true;
   const name = normalizeHost(host);
   return allowed.includes(name) || (isLoopback(name) && !name.endsWith('.localhost'));
+}
+
+/** Whether an `Accept-Encoding` names gzip, or anything, and does not refuse it (`q=0`). */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  const accepted = String(header ?? '')
+    .split(',')
+    .map((coding) => coding.trim().split(/\s*;\s*/));
+  const find = (wanted: string) => accepted.find(([name = '']) => name.toLowerCase() === wanted);
+  const [, ...parameters] = find('gzip') ?? find('*') ?? ['', 'q=0'];
+  return !parameters.some((parameter) => /^q=0(\.0*)?$/i.test(parameter));
 }
 
 /** Makes room for new connections, so that open ones keep no probe waiting; closes one that pipelines too much. */

@@ -34,11 +34,12 @@ export function assess(input: HealthInput): Verdict {
   const problems = findProblems(input);
   const [worst] = problems;
   if (worst === undefined) {
-    // A poll of the leagues and one of the profile may both have been cut short.
-    const warnings = [...new Set(input.attention.filter((row) => !isNote(row)).map(describeWarning))];
+    const warnings = describeWarnings(input.attention);
     const headline = input.freshness?.live_leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
     if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
-    return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };
+    const [first, ...others] = warnings;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    return { state: 'warning', headline: `Up to date, but ${first}${more}`, ready: true, reasons: [] };
   }
   const reasons = problems.map(({ reason, message }) => ({ reason, message }));
   const state = worst.reason === 'no-good-poll' && input.staleness === 'loading' ? 'loading' : 'bad';
@@ -66,47 +67,80 @@ function findProblems({ attention, staleness, refused, databaseFault }: HealthIn
     problems.push({ reason: 'credentials-refused', message: refused.message, headline });
   }
   if (staleness === undefined) return problems;
-  const summaryOf = (wanted: Attention['what']) => attention.find(({ what }) => what === wanted)?.summary;
-  const stale = summaryOf('stale') ?? 'No poll of the leagues has succeeded in time.';
+  const find = (wanted: Attention['what']) => attention.find(({ what }) => what === wanted);
+  const stale = find('stale')?.summary ?? 'No poll of the leagues has succeeded in time.';
   // The problems above already say why polls fail.
-  const cause = problems.length === 0 ? summaryOf('failing') : undefined;
+  const cause = problems.length === 0 ? find('failing')?.summary : undefined;
   const message = cause === undefined ? stale : `${stale} ${cause}`;
   const reason = typeof staleness === 'string' ? 'no-good-poll' : 'stale';
-  return [...problems, { reason, message, headline: describeStaleness(staleness) }];
+  const brief = cause === undefined ? undefined : briefCause(cause);
+  return [...problems, { reason, message, headline: describeStaleness(staleness, brief) }];
 }
 
-function describeStaleness(staleness: NonNullable<HealthInput['staleness']>): string {
+function describeStaleness(staleness: NonNullable<HealthInput['staleness']>, cause: string | undefined): string {
   if (staleness === 'loading') return 'Loading the leagues for the first time';
-  if (staleness === 'never') return 'Stale: no poll has succeeded yet';
-  return `Stale: the last good poll was ${formatAge(staleness.ageMs)}`;
+  if (staleness === 'never') return `No data yet: ${cause ?? 'no poll has succeeded'}`;
+  return `Stale: ${cause ?? `the last good poll was ${formatAge(staleness.ageMs)}`}`;
 }
 
-const LIST = new Intl.ListFormat('en-GB');
+const CAUSES: readonly (readonly [pattern: RegExp, cause: string])[] = [
+  [/refuse[sd] the (login|credentials)/, 'the service refuses the credentials'],
+  [/took longer|timed out|deadline/, 'the service does not answer in time'],
+  [/proxy/, 'the proxy cannot be used'],
+  [/host name cannot be resolved/, 'the name of the service is not known'],
+  [/certificate|TLS/, 'the connection is not secure'],
+  [/ failed: /, 'the service cannot be reached'],
+  [/response|answer|list/, 'the answer cannot be used'],
+];
+
+/** Why polls failed in a few words, without particulars, from an error or `attention`; undefined if there are none. */
+export function briefCause(text: string): string | undefined {
+  const message = text.replace(/^The last .*? of the leagues failed: /, '');
+  const status = /(?:answered .*|\()(?:with )?status ([3-5]\d\d)\b/.exec(message)?.[1];
+  const [, cause] = CAUSES.find(([pattern]) => pattern.test(message)) ?? [];
+  return status === undefined || cause === CAUSES[0]?.[1] ? cause : `the service answers ${status}`;
+}
+
+/** The worst first. A refused login is also why polls fail, and polls of both kinds may have been cut short. */
+export function describeWarnings(attention: readonly Attention[]): readonly string[] {
+  const names = Object.keys(WARNINGS);
+  const rank = ({ what }: Attention): number => (names.includes(what) ? names.indexOf(what) : names.length);
+  const rows = withoutRepeated(attention.filter((row) => !isNote(row))).toSorted(
+    (one, other) => rank(one) - rank(other),
+  );
+  return [...new Set(rows.map(describeWarning))];
+}
+
+/** Without `failing` where the refused login, which is its cause, has a row of its own. */
+export const withoutRepeated = (attention: readonly Attention[]): readonly Attention[] =>
+  attention.some(({ what }) => what === 'credentials-refused')
+    ? attention.filter(({ what }) => what !== 'failing')
+    : attention;
 
 /** A later version may have added another `what`. */
 const describeWarning = ({ what, count }: Attention): string =>
-  isOutput(what)
-    ? OUTPUTS[what].warning
-    : (WARNINGS[what]?.(count ?? 1) ?? `${what.replaceAll('-', ' ')} needs attention`);
+  WARNINGS[what]?.(count ?? 1) ?? `${what.replaceAll('-', ' ')} needs attention`;
 
+/** The worst first. */
 const WARNINGS: Readonly<Partial<Record<string, (count: number) => string>>> = {
-  failing: (count) => (count === 1 ? 'the last poll failed' : `the last ${count} polls failed`),
   'credentials-refused': () => 'the service refuses the credentials',
+  failing: (count) => (count === 1 ? 'the last poll failed' : `the last ${count} polls failed`),
   'held-removals': (count) => (count === 1 ? '1 removal is held' : `${count} removals are held`),
   'rejected-leagues': (count) =>
     count === 1 ? '1 list element cannot be stored' : `${count} list elements cannot be stored`,
-  drift: () => 'the service began to depart from its interface',
+  webhook: () => 'the webhook accepts nothing',
+  mirror: () => 'the mirror is out of date',
+  copy: () => 'the published copy is out of date',
   interrupted: () => 'a poll was cut short',
+  drift: () => 'the format of the list changed',
 };
 
-/** How people call each output, what it does, and what its row of `attention` means. */
+/** How people call each output, and what it does. */
 export const OUTPUTS = {
-  webhook: { title: 'webhook', done: 'accepted', warning: 'the webhook accepts nothing' },
-  mirror: { title: 'mirror', done: 'written', warning: 'the mirror is out of date' },
-  copy: { title: 'published copy', done: 'made', warning: 'the published copy is out of date' },
+  webhook: { title: 'webhook', done: 'accepted' },
+  mirror: { title: 'mirror', done: 'written' },
+  copy: { title: 'published copy', done: 'made' },
 } as const satisfies Readonly<Record<OutputName, object>>;
-
-const isOutput = (what: string): what is OutputName => Object.hasOwn(OUTPUTS, what);
 
 /** `failing` until a step succeeds; `noted`: it works, but has left something out, which `last_error` says. */
 export function outputCondition({ stopped_at, failed_attempts, last_error }: OutputStatus) {

@@ -95,7 +95,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
     },
     {
       state: 'bad',
-      headline: 'Stale: no poll has succeeded yet',
+      headline: 'No data yet: the answer cannot be used',
       reasons: ['no-good-poll'],
       facts: /^no data yet · next poll /,
     },
@@ -138,7 +138,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
     },
     {
       state: 'bad',
-      headline: 'Stale: the last good poll was N s ago',
+      headline: 'Stale: the answer cannot be used',
       reasons: ['stale'],
       facts: new RegExp(`124 leagues · ${AGE} · next poll `),
     },

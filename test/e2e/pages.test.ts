@@ -52,8 +52,8 @@ describe('the pages', () => {
     const unknown = Object.fromEntries(Array.from({ length: 57 }, (_, index) => [`field${index}`, 1]));
     const page = await serve([makeLeague('l1', unknown)]);
     const text = textOf(await page('/'));
-    expect(text).toContain('57 departures from the interface');
-    expect(text.match(/unknown field/g)).toHaveLength(20);
+    expect(text).toContain('57 format changes');
+    expect(text.match(/new field/g)).toHaveLength(20);
     expect(text).toContain('and 37 more in the table drift');
   });
 
@@ -64,11 +64,11 @@ describe('the pages', () => {
     ];
     const { page, text } = await serveLists([...makeLeagues(120), ...golf]);
     const first = await page('/leagues');
-    expect(textOf(first)).toContain('122 leagues, 1 to 50, sorted by name');
+    expect(textOf(first)).toContain('1 to 50 of 122 leagues');
     expect(namesIn(first).slice(0, 3)).toEqual(['League l1', 'League l2', 'League l3']);
     expect([linkIn(first, 'Next →'), linkIn(first, 'Last ⇥')]).toEqual(['leagues?page=2', 'leagues?page=3']);
     const last = await page('/leagues?page=3');
-    expect(textOf(last)).toContain('122 leagues, 101 to 122');
+    expect(textOf(last)).toContain('101 to 122 of 122 leagues');
     expect([linkIn(last, 'Next →'), linkIn(last, '⇤ First')]).toEqual([undefined, 'leagues']);
     for (const [query, names] of [
       ['q=LEAGUE M', ['League m1', 'League m2']],
@@ -78,12 +78,15 @@ describe('the pages', () => {
       ['sport=golf&sort=priority', ['League m1', 'League m2']],
     ] as const)
       expect([query, namesIn(await page(`/leagues?${query.replace('%', '%25')}`))]).toEqual([query, names]);
-    const chosen = await page('/leagues?sport=golf&status=inactive');
-    expect(chosen.match(/aria-current="true">[^<]*(<bdi>[^<]*)?/g)?.map((link) => textOf(`<${link}`).trim())).toEqual([
-      'inactive',
-      'golf',
+    const sorts = first.match(/<th scope="col"[^>]*><a href="[^"]*">/g) ?? [];
+    expect(sorts.map((head) => /sort=(\w+)"/.exec(head)?.[1] ?? 'priority')).toEqual([
       'name',
+      'sport',
+      'status',
+      'priority',
+      'changed',
     ]);
+    expect(sorts.filter((head) => head.includes('aria-sort="ascending"'))).toEqual([sorts[3]]);
     expect(await text('/leagues?q=100%25_no_such')).toContain(
       'No leagues match &ldquo; 100%_no_such &rdquo;. Show all',
     );
@@ -100,43 +103,50 @@ describe('the pages', () => {
     expect(await text('/league?id=nothing')).toContain('There is no league with this id');
   });
 
-  it('show the changes by poll and kind, many of one kind as one line that leads to their pages', async () => {
+  it('show the changes by day, many of one kind in a poll as one line that leads to their pages', async () => {
     const list = makeLeagues(124);
-    const moved = changeCity(list, 'Oslo', 3);
+    const moved = list.map((league) => ({ ...league, city: 'Oslo', extra_word: 'x' }));
     const page = await serve(list, moved, changeCity(moved.slice(1), 'Rome', 1));
-    const heads = (html: string) =>
-      [...html.matchAll(/<h3 class="poll">.*?<\/h3>/gs)].map(([head]) => textOf(head).trim());
     const changes = await page('/changes');
-    expect(heads(changes)).toEqual([
-      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 1 changed, 1 removed$/),
-      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 3 changed$/),
-      expect.stringMatching(/^Today \d\d:\d\d .* &middot; 124 added$/),
-    ]);
+    const text = textOf(changes);
+    expect(text).toMatch(/ Today, \w+day \d+ \w+ 124 added · 125 changed · 1 removed /);
+    expect(text).toMatch(/~ 124 changed: city 124, extra\.extra_word 124; League l1 , League l2 ,/);
     expect(namesIn(changes)).toHaveLength(2 + 3 + 3);
-    expect(namesIn(await page(`/${linkIn(changes, 'removed')}`))).toEqual(['League l1']);
-    const more = linkIn(changes, '121 more');
-    expect(more).toBe('changes?poll=1&kind=added');
+    expect(linkIn(changes, '121 more')).toBe('changes?poll=2&kind=changed');
+    expect(namesIn(await page('/changes?kind=removed'))).toEqual(['League l1']);
+    const more = 'changes?poll=1&kind=added';
     const added = await page(`/${more}`);
     expect(namesIn(added)).toHaveLength(100);
     expect(namesIn(await page(`/${linkIn(added, 'Next →')}`))).toHaveLength(24);
     expect(textOf(await page(`/${more}&page=99`))).toContain('← Previous page 2 of 2');
   });
 
-  it('show older and newer changes, and those of a day', async () => {
-    const list = makeLeagues(40);
-    const { bench, page, text } = await serveLists(
+  it('show the changes of a sport, a field, a league and a day, and older and newer ones', async () => {
+    const list = makeLeagues(40).map((league, index) => (index === 0 ? { ...league, sport: 'golf' } : league));
+    const { bench, page } = await serveLists(
       list,
       ...Array.from({ length: 6 }, (_, nth) => changeCity(list, `City ${nth}`, 20)),
     );
-    const polls = (html: string): number => html.match(/<h3 class="poll">/g)?.length ?? 0;
+    const lines = (html: string): number => html.match(/<li class="is-/g)?.length ?? 0;
     const newest = await page('/changes');
-    expect([polls(newest), linkIn(newest, '← Newer')]).toEqual([5, undefined]);
-    const oldest = await page(`/${linkIn(newest, 'Older →')}`);
-    expect([polls(oldest), linkIn(oldest, 'Older →')]).toEqual([2, undefined]);
-    expect(polls(await page(`/${linkIn(oldest, '← Newer')}`))).toBe(5);
+    expect([lines(newest), linkIn(newest, '&larr; Newer')]).toEqual([100, undefined]);
+    const oldest = await page(`/${linkIn(newest, 'Older &rarr;')}`);
+    expect([lines(oldest), linkIn(oldest, 'Older &rarr;')]).toEqual([21, undefined]);
+    expect(lines(await page(`/${linkIn(oldest, '&larr; Newer')}`))).toBe(100);
+    const counts = await Promise.all(
+      ['sport=golf', 'field=city&league=l2', 'league=l40', 'sport=golf&kind=added', 'field=status', 'sport=%27'].map(
+        async (query) => lines(await page(`/changes?${query}`)),
+      ),
+    );
+    expect(counts).toEqual([7, 6, 1, 1, 0, 0]);
+    const cities = await page('/changes?field=city');
+    expect(lines(cities)).toBe(100);
+    expect(lines(await page(`/${linkIn(cities, 'Older &rarr;')}`))).toBe(20);
     const [row] = bench.rows('SELECT substr(at, 1, 10) AS day FROM league_changes LIMIT 1');
-    expect(polls(await page(`/changes?day=${row?.day}`))).toBe(5);
-    expect(await text('/changes?day=2001-01-01')).toContain('No changes.');
+    expect(lines(await page(`/changes?day=${row?.day}`))).toBe(100);
+    const before = await page('/changes?day=2001-01-01&kind=changed');
+    expect(textOf(before)).toContain('No changes. Show all');
+    expect(linkIn(before, 'Today \u203a')).toBe(`changes?day=${row?.day}&kind=changed`);
   });
 
   it('stay small whatever the leagues hold, and give an id too long for a request no link', async () => {
@@ -145,8 +155,8 @@ describe('the pages', () => {
     );
     const { page, text } = await serveLists([...sports, makeLeague('x'.repeat(20_000), { league_name: 'Long id' })]);
     for (const path of ['/', '/leagues', '/leagues?page=3']) expect((await page(path)).length).toBeLessThan(1_000_000);
-    const [first] = /leagues\?sport=\d[^"]*/.exec(await page('/leagues')) ?? [];
-    expect(await text(`/${first?.replaceAll('&amp;', '&')}`)).toContain('1 league, sorted by name');
+    const [first] = /leagues\?sport=\d[^"]*/.exec(await page('/')) ?? [];
+    expect(await text(`/${first?.replaceAll('&amp;', '&')}`)).toContain('1 league ');
     const long = await page('/leagues?q=long');
     expect(long).toContain('Long id');
     expect(long).not.toContain('league?id=');

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDays, readPolls } from '../../src/store/queries/changed-polls.ts';
+import { createDayCounter, readPolls, searchChanges } from '../../src/store/queries/changed-polls.ts';
 import { createFacetCounter, listLeagues } from '../../src/store/queries/leagues.ts';
 import { readIssues } from '../../src/store/queries/open-problems.ts';
 import { createRejectionRows } from '../../src/store/tables/rejections.ts';
@@ -76,12 +76,12 @@ describe('freshness', () => {
 
 describe('the status page', () => {
   it('reads a year of changes from an index of the polls that changed something', () => {
-    const [plan] = plansOf((db) => readDays(db, AT));
+    const [plan] = plansOf((db) => createDayCounter()(db, AT));
     expect(plan).toContain('SEARCH runs USING COVERING INDEX runs_with_changes');
   });
 
   it('counts what polls of the leagues changed, and nothing else', () => {
-    const days = withDatabase(path, (db) => readDays(db, AT));
+    const days = withDatabase(path, (db) => createDayCounter()(db, AT));
     expect(days).toEqual([{ day: AT.slice(0, 10), added: 3, changed: 0, removed: 1, restored: 0 }]);
   });
 
@@ -106,11 +106,24 @@ describe('the status page', () => {
     }
   });
 
+  it('searches the feed from its end, or from that of a league or a day, without sorting it', () => {
+    for (const search of [
+      { sport: 's' },
+      { league: 'a' },
+      { day: AT.slice(0, 10), field: 'status' },
+      { olderThan: 2 },
+    ]) {
+      const [plan] = plansOf((db) => searchChanges(db, search, 100));
+      expect(plan).toMatch(/(SCAN|SEARCH) league_changes USING INDEX league_changes_by_(time|league)/);
+      expect(plan).not.toContain('B-TREE FOR ORDER BY');
+    }
+  });
+
   it('counts the leagues of each sport and status again once a league has changed, and not before', () => {
     const count = createFacetCounter();
     const counted = withDatabase(path, count);
     expect(counted).toEqual({
-      sports: [{ name: 's', leagues: 2 }],
+      sports: [{ name: 's', leagues: 2, active: 2 }],
       statuses: [
         { name: 'active', leagues: 2 },
         { name: 'removed', leagues: 1 },
@@ -118,7 +131,7 @@ describe('the status page', () => {
     });
     expect(withDatabase(path, count)).toBe(counted);
     addLeague('d', null);
-    expect(withDatabase(path, count).sports).toEqual([{ name: 's', leagues: 3 }]);
+    expect(withDatabase(path, count).sports).toEqual([{ name: 's', leagues: 3, active: 3 }]);
   });
 });
 

@@ -26,6 +26,24 @@ describe('a server', () => {
     await expect.poll(open).toEqual(Array.from({ length: MOST - 1 }, (_, index) => MANY - MOST + 1 + index));
   });
 
+  it.each([
+    ['gzip', 8_192, 'GET', 'gzip', 'Accept-Encoding'],
+    ['br;q=1, *', 8_192, 'GET', 'gzip', 'Accept-Encoding'],
+    ['gzip', 8_192, 'HEAD', 'gzip', 'Accept-Encoding'],
+    ['gzip;q=0', 8_192, 'GET', null, 'Accept-Encoding'],
+    ['identity', 8_192, 'GET', null, 'Accept-Encoding'],
+    ['gzip', 8_191, 'GET', null, null],
+  ])('asked for %s answers %i bytes to %s with the encoding %s', async (accepted, bytes, method, encoding, vary) => {
+    const body = 'é'.repeat(4_000).padEnd(bytes - 4_000, 'x');
+    await using server = await startServer(LOOPBACK, async () => textResponse(body));
+    const answer = await fetch(server.url, { method, headers: { 'Accept-Encoding': accepted } });
+    expect([answer.headers.get('content-encoding'), answer.headers.get('vary')]).toEqual([encoding, vary]);
+    expect(await answer.text()).toBe(method === 'HEAD' ? '' : body);
+    const length = Number(answer.headers.get('content-length'));
+    if (encoding === null) expect(length).toBe(bytes);
+    else expect(length).toBeLessThan(200);
+  });
+
   it('closes no connection that was used lately, however old it is', async () => {
     await using server = await startServer(LOOPBACK, async () => textResponse('ok'));
     const port = Number(new URL(server.url).port);

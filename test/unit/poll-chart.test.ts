@@ -41,7 +41,7 @@ function boxesOf(polls: readonly ReturnType<typeof pollAt>[], spanMs = HOUR): re
 
 describe('the chart of polls', () => {
   it('draws each poll at its time, so that a time without polls is a gap', () => {
-    const ages = [0, 1, 2, 30, 31].map((minutes) => minutes * MINUTE);
+    const ages = [0, 1, 2, 30, 31, 61].map((minutes) => minutes * MINUTE);
     const xs = boxesOf(ages.map((age) => pollAt(NOW - age - 1_000)))
       .filter(({ kind }) => kind === 'unchanged')
       .map(({ x }) => x);
@@ -57,13 +57,30 @@ describe('the chart of polls', () => {
     expect(chartAt(NOW + step + 1)).not.toBe(chartAt(NOW + step - 1));
   });
 
-  it('leaves out polls from before its time', () => {
-    expect(boxesOf([pollAt(NOW - MINUTE), pollAt(NOW - 2 * HOUR)])).toHaveLength(2);
+  it('leaves out polls from before its time, and those whose bar would begin there', () => {
+    const ages = [MINUTE, HOUR - 1_000, 2 * HOUR];
+    expect(boxesOf(ages.map((age) => pollAt(NOW - age)))).toHaveLength(2);
+  });
+
+  it('begins with the first poll where there is none before', () => {
+    const [first] = boxesOf([1, 20].map((age) => pollAt(NOW - age * MINUTE)));
+    const [whole] = boxesOf([1, 20, 61].map((age) => pollAt(NOW - age * MINUTE)));
+    expect(first?.x).toBeLessThan(100);
+    expect(whole?.x).toBeGreaterThan(700);
+  });
+
+  it('shows how long a failed poll took, and no axis where no poll has ended', () => {
+    const polls = [pollAt(NOW - MINUTE), pollAt(NOW - 2 * MINUTE, 100, 'failed')];
+    const [failed, took] = boxesOf(polls).filter(({ y, height }) => y + height === 72);
+    expect([failed?.kind, took?.kind]).toEqual(['url(#hatch)', 'took']);
+    expect(failed?.height).toBe((took?.height ?? 0) / 2);
+    const running = { ...pollAt(NOW - MINUTE, 0, 'running'), finished_at: null };
+    expect(String(renderPolls([running], HOUR, NOW))).not.toContain('class="grid"');
   });
 
   it('tells the outcomes apart without colours: by height, hatching, and outline', () => {
     const polls = OUTCOMES.map((outcome, index) => pollAt(NOW - (index + 1) * MINUTE, 200, outcome));
-    const bars = boxesOf(polls).filter(({ kind }) => kind !== 'took');
+    const bars = boxesOf(polls).filter(({ kind, y }) => kind !== 'took' && y > 72);
     expect(bars.reverse().map(({ kind, height }) => [kind, height])).toEqual([
       ['unchanged', 6],
       ['changed', 12],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assess, type HealthInput } from '../../src/observe/verdict.ts';
+import { assess, briefCause, type HealthInput } from '../../src/observe/verdict.ts';
 import type { Attention } from '../../src/store/queries/overview.ts';
 
 const OLD = { ageMs: 43 * 60_000 };
@@ -19,7 +19,7 @@ describe('the verdict', () => {
     [{ attention: [row('held-removals', 44)] }, 'warning', 'Up to date, but 44 removals are held', []],
     [{ attention: [row('rejected-leagues', 1)] }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
     [{ attention: [row('failing', 1)] }, 'warning', 'Up to date, but the last poll failed', []],
-    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the service began to depart from its interface', []],
+    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the format of the list changed', []],
     [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('interrupted'), row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('a-later-thing' as 'drift')] }, 'warning', 'Up to date, but a later thing needs attention', []],
@@ -38,7 +38,13 @@ describe('the verdict', () => {
     [
       { attention: [row('failing', 2), row('held-removals', 1), row('rejected-leagues', 3)] },
       'warning',
-      'Up to date, but the last 2 polls failed, 1 removal is held and 3 list elements cannot be stored',
+      'Up to date, but the last 2 polls failed (and 2 more)',
+      [],
+    ],
+    [
+      { attention: [row('drift', 1), row('failing', 2), row('credentials-refused')] },
+      'warning',
+      'Up to date, but the service refuses the credentials (and 1 more)',
       [],
     ],
     [
@@ -50,7 +56,7 @@ describe('the verdict', () => {
     [
       { staleness: 'never', attention: [row('stale'), row('failing', 1)] },
       'bad',
-      'Stale: no poll has succeeded yet',
+      'No data yet: no poll has succeeded',
       ['no-good-poll'],
     ],
     [
@@ -72,6 +78,20 @@ describe('the verdict', () => {
     const verdict = assess(inputOf(more));
     expect(verdict).toMatchObject({ state, headline, ready: reasons.length === 0 });
     expect(verdict.reasons.map(({ reason }) => reason)).toEqual(reasons);
+  });
+
+  it.each([
+    ['The service answered GET /events/v1/leagues/ with status 503. It says: "down".', 'the service answers 503'],
+    ['The service refused the login (status 401).', 'the service refuses the credentials'],
+    ['GET http://127.0.0.1/ failed: the connection was refused (ECONNREFUSED).', 'the service cannot be reached'],
+    ['GET http://127.0.0.1/ took longer than 30 s.', 'the service does not answer in time'],
+    ['The last poll of the leagues failed: The response to GET / (status 200) is a page.', 'the answer cannot be used'],
+    ['Something else.', undefined],
+  ])('says in a few words that %s', (summary, cause) => {
+    const attention = [{ ...row('failing', 3), summary }];
+    expect(briefCause(summary)).toBe(cause);
+    const { headline } = assess(inputOf({ staleness: OLD, attention }));
+    expect(headline).toBe(`Stale: ${cause ?? 'the last good poll was 43 min ago'}`);
   });
 
   it('names the last failure as the cause, unless another reason does', () => {

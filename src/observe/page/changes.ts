@@ -1,57 +1,177 @@
 import { html } from 'hono/html';
+import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
 import {
   type ChangedPoll,
   type ChangesPage,
+  type DayCounts,
+  type FeedSearch,
   type FieldChange,
   KINDS,
   type Kind,
-  type PollFilter,
   type PollPage,
   type PollView,
   type RecentChange,
 } from '../../store/queries/changed-polls.ts';
 import { significantFields } from '../../store/queries/feed.ts';
+import type { Facet } from '../../store/queries/leagues.ts';
+import type { State } from '../worker-state.ts';
 import {
   bdi,
   count,
+  DAY_MS,
   type Html,
   linkToLeague,
-  moment,
+  longNameOfDay,
   momentInText,
+  nameOfDay,
   pathWith,
-  relativeTime,
   renderPager,
+  renderSelect,
+  timeOnly,
+  visible,
 } from './html.ts';
+import { describeKinds, renderYear, totalOf } from './year.ts';
 
 export const CHANGES_A_PAGE = { maxChanges: 100, foldAbove: 20 };
 const MAX_FIELDS = 6;
+/** A year of which fewer days are known is not drawn. */
+const WEEK_MS = 7 * DAY_MS;
+export const FIELDS: readonly string[] = LEAGUE_MEMBERS.map(({ name }) => name);
 
-export function renderChanges(filter: PollFilter, { views, hasOlder, hasNewer }: ChangesPage, now: number): Html {
-  const { day, kind } = filter;
-  const ids = { newer: views[0]?.poll.id, older: views.at(-1)?.poll.id };
-  const link = (name: 'newer' | 'older', words: string): Html =>
-    html`<li><a href="${pathWith('changes', { day, kind, [name]: ids[name] })}">${words}</a></li>`;
-  const pager =
-    hasOlder || hasNewer
-      ? html`<nav aria-label="Pages"><ul class="pages">${hasNewer ? link('newer', '← Newer') : ''}${hasOlder ? link('older', 'Older →') : ''}</ul></nav>`
-      : '';
-  return html`<section aria-labelledby="changes-title" data-part="choice"><div class="top"><h1 id="changes-title">Changes${day === undefined ? '' : ` of ${day}`}</h1></div>
-<form action="changes" method="get"><label>Day (UTC) <input type="date" name="day" value="${day ?? ''}"></label>${kind === undefined ? '' : html`<input type="hidden" name="kind" value="${kind}">`}<button type="submit">Show</button></form>
-${renderKinds(day, kind)}</section>
-<section aria-label="List of changes" data-part="changes"><div class="top"><h2>Newest first</h2></div>${renderChangedPolls(views, now, MAX_FIELDS)}${pager}</section>`;
+/** What is chosen, as in the address; `olderThan` and `newerThan` are places in it. */
+export type ChangesChoice = FeedSearch & { readonly newerThan?: number | undefined };
+
+export type ChangesView = {
+  readonly choice: ChangesChoice;
+  /** The changes of each day of the last year. */
+  readonly days: readonly DayCounts[];
+  readonly neighbours: { readonly earlier: string | undefined; readonly later: string | undefined } | undefined;
+  readonly sports: readonly Facet[];
+  readonly leagueName: string | undefined;
+  /** `next`: the change before which a search goes on. */
+  readonly found: ChangesPage | { readonly changes: readonly RecentChange[]; readonly next: number | undefined };
+};
+
+const FROM_START = { olderThan: undefined, newerThan: undefined };
+
+const pathTo = ({ day, kind, sport, field, league, olderThan, newerThan }: ChangesChoice): string =>
+  pathWith('changes', { day, kind, sport, field, league, older: olderThan, newer: newerThan });
+
+export function renderChanges(view: ChangesView, state: Pick<State, 'now' | 'settings'>): Html {
+  const { choice, days, found } = view;
+  const { now } = state;
+  const { day, kind, sport, field, league } = choice;
+  const isChosen = [day, kind, sport, field, league].some((value) => value !== undefined);
+  const hasYear = days.some((counts) => Date.parse(counts.day) < now - WEEK_MS);
+  const list = 'views' in found ? groupViews(found.views) : groupChanges(found.changes);
+  const none = html`<p class="muted">No changes.${isChosen ? html` <a href="changes">Show all</a>` : ''}</p>`;
+  return html`<section aria-labelledby="changes-title" data-part="choice">${renderForm(view)}${hasYear ? renderYear(days, now, { chosen: day, pathTo: (chosen) => pathTo({ ...choice, day: chosen, ...FROM_START }) }) : ''}</section>
+<section aria-label="List of changes" data-part="changes">${renderNeighbours(view, now)}${list.length === 0 ? none : renderDays(list, new Map(isSearch(choice) || kind ? [] : days.map((counts) => [counts.day, counts])), { ...state, maxFields: MAX_FIELDS })}${renderTurns(view)}</section>`;
 }
 
-function renderKinds(day: string | undefined, chosen: Kind | undefined): Html {
-  const link = (kind: Kind | undefined): Html =>
-    html`<li><a href="${pathWith('changes', { day, kind })}"${kind === chosen ? html` aria-current="true"` : ''}>${kind ?? 'all kinds'}</a></li>`;
-  return html`<nav aria-label="Kinds"><ul class="choices">${[undefined, ...KINDS].map(link)}</ul></nav>`;
+/** Whether the feed itself must be searched: `runs` knows only days and kinds. */
+export const isSearch = ({ sport, field, league }: ChangesChoice): boolean =>
+  sport !== undefined || field !== undefined || league !== undefined;
+
+function renderForm({ choice, days, sports, leagueName }: ChangesView): Html {
+  const { day, kind, sport, field, league } = choice;
+  const total = days.reduce((sum, counts) => sum + totalOf(counts), 0);
+  return html`<div class="line"><h1 id="changes-title">Changes</h1> <p class="muted end">${count(total)} in a year</p>
+<form action="changes" method="get">${renderSelect(
+    'kind',
+    'all kinds',
+    KINDS.map((value) => ({ value })),
+    kind,
+  )}
+${renderSelect(
+  'sport',
+  'all sports',
+  sports.map(({ name }) => ({ value: name })),
+  sport,
+)}
+${renderSelect(
+  'field',
+  'all fields',
+  FIELDS.map((value) => ({ value })),
+  field,
+)}
+${league === undefined ? '' : html`<input type="hidden" name="league" value="${league}"><span class="chosen">${visible(leagueName ?? league, '(no name)')} <a href="${pathTo({ ...choice, league: undefined, ...FROM_START })}" aria-label="of all leagues">&times;</a></span>`}
+<input type="date" name="day" aria-label="Day (UTC)" value="${day ?? ''}"><button type="submit">Show</button></form></div>`;
+}
+
+function renderNeighbours({ choice, neighbours }: ChangesView, now: number): Html | '' {
+  if (choice.day === undefined) return '';
+  const link = (day: string | undefined, label: (name: string) => string, rel: string): Html | '' =>
+    day === undefined
+      ? ''
+      : html`<li><a rel="${rel}" href="${pathTo({ ...choice, day, ...FROM_START })}">${label(nameOfDay(Date.parse(day), now))}</a></li>`;
+  return html`<nav aria-label="Days"><ul class="pages">${link(neighbours?.earlier, (name) => `\u2039 ${name}`, 'prev')}<li><a href="${pathTo({ ...choice, day: undefined, ...FROM_START })}">all days</a></li>${link(neighbours?.later, (name) => `${name} \u203a`, 'next')}</ul></nav>`;
+}
+
+/** Links to what comes before and after on the list. */
+function renderTurns({ choice, found }: ChangesView): Html | '' {
+  const [older, newer] =
+    'views' in found
+      ? [found.hasOlder && found.views.at(-1)?.poll.id, found.hasNewer && found.views[0]?.poll.id]
+      : [found.next, undefined];
+  if (!older && !newer) return '';
+  const at = (place: Pick<ChangesChoice, 'olderThan' | 'newerThan'>): string =>
+    pathTo({ ...choice, ...FROM_START, ...place });
+  return html`<nav aria-label="Pages"><ul class="pages">${newer ? html`<li><a href="${at({ newerThan: newer })}">&larr; Newer</a></li>` : ''}${older ? html`<li><a href="${at({ olderThan: older })}">Older &rarr;</a></li>` : ''}</ul></nav>`;
+}
+
+/** A line of the list: a change, or all changes of one kind of a poll. */
+type Line = { readonly at: string } & (
+  | { readonly change: RecentChange }
+  | { readonly poll: ChangedPoll; readonly fold: PollView['folded'][number] }
+);
+
+export const groupViews = (views: readonly PollView[]): readonly Line[] =>
+  views.flatMap(({ poll, folded, changes }) => [
+    ...folded.map((fold) => ({ at: poll.at, poll, fold })),
+    ...changes.map((change) => ({ at: poll.at, change })),
+  ]);
+
+const groupChanges = (changes: readonly RecentChange[]): readonly Line[] =>
+  changes.map((change) => ({ at: change.at, change }));
+
+type ListOptions = Pick<State, 'now' | 'settings'> & { readonly maxFields: number };
+
+/** Each day under its name. Its counts are of the whole day if they are known, and else of what is shown. */
+export function renderDays(
+  lines: readonly Line[],
+  known: ReadonlyMap<string, Readonly<Partial<Record<Kind, number>>>>,
+  { now, settings, maxFields }: ListOptions,
+  level: 'h2' | 'h3' = 'h2',
+): Html {
+  const days = Map.groupBy(lines, ({ at }) => at.slice(0, 10));
+  // A schedule of six fields has seconds.
+  const precise = settings.schedule.expression.trim().split(/\s+/).length > 5;
+  return html`${[...days].map(([day, found]) => {
+    const counts = describeKinds(known.get(day) ?? countKinds(found), ' \u00b7 ');
+    const title = html`${longNameOfDay(day, now)} <span class="muted">${counts}</span>`;
+    return html`${level === 'h2' ? html`<h2 class="day">${title}</h2>` : html`<h3 class="day">${title}</h3>`}
+<ol class="feed${precise ? ' precise' : ''}">${found.map((line) => {
+      const time = timeOnly(line.at, '', precise);
+      return 'change' in line ? renderChange(line.change, maxFields, time) : renderFold(line, time);
+    })}</ol>`;
+  })}`;
+}
+
+function countKinds(lines: readonly Line[]): Readonly<Partial<Record<Kind, number>>> {
+  const counts: Partial<Record<Kind, number>> = {};
+  for (const line of lines) {
+    const [kind, times] = 'change' in line ? [line.change.kind, 1] : [line.fold.kind, line.poll[line.fold.kind]];
+    counts[kind] = (counts[kind] ?? 0) + times;
+  }
+  return counts;
 }
 
 /** One kind of changes of one poll, a page at a time. */
 export function renderPollPage({ poll, kind, page, last, changes }: PollPage, now: number): Html {
   return html`<section aria-labelledby="changes-title" data-part="changes"><div class="top"><h1 id="changes-title">${count(poll[kind])} ${kind}</h1>
 <p class="muted">by the poll of ${momentInText(poll.at, now)}</p><p class="end plain"><a href="changes">All changes</a></p></div>
-<ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS))}</ol>${renderPager(page, last, (to) => pathToPoll(poll.id, kind, to))}</section>`;
+<ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS, timeOnly(change.at)))}</ol>${renderPager(page, last, (to) => pathToPoll(poll.id, kind, to))}</section>`;
 }
 
 const SIGNS: Readonly<Record<Kind, string>> = { added: '+', changed: '~', removed: '−', restored: '↺' };
@@ -59,31 +179,20 @@ const SIGNS: Readonly<Record<Kind, string>> = { added: '+', changed: '~', remove
 export const pathToPoll = (id: number, kind: Kind, page = 1): string =>
   pathWith('changes', { poll: id, kind, page: page > 1 ? page : undefined });
 
-/** The changes of each poll under its time. Of each change, at most `maxFields` fields are shown. */
-export function renderChangedPolls(views: readonly PollView[], now: number, maxFields: number): Html {
-  if (views.length === 0) return html`<p class="muted">No changes.</p>`;
-  return html`${views.map(({ poll, changes, folded }) => {
-    const counts = describeKinds(poll);
-    return html`<h3 class="poll">${moment(poll.at, now)} <span class="muted">${relativeTime(poll.at, now)} &middot; ${counts}</span></h3>
-<ol class="feed">${folded.map((fold) => renderFold(poll, fold))}${changes.map((change) => renderChange(change, maxFields))}</ol>`;
-  })}`;
-}
-
-function renderFold(poll: ChangedPoll, { kind, examples }: PollView['folded'][number]): Html {
+/** Such as `124 changed: priority 120, status 4; NFL, NBA, MLB, 121 more`. */
+function renderFold({ poll, fold }: Extract<Line, { readonly poll: ChangedPoll }>, time: Html): Html {
+  const { kind, fields = [], examples } = fold;
   const names = examples.map(({ league_id, league_name }) => html`${linkToLeague(league_id, league_name)}, `);
+  const what = fields.map(
+    ({ field, leagues }, index) => html`${index > 0 ? ', ' : ''}<code>${field}</code> ${count(leagues)}`,
+  );
   const rest = `${count(poll[kind] - examples.length)} more`;
-  return html`<li class="is-${kind}">${renderSign(kind)}<p class="who plain">${count(poll[kind])} ${kind}: ${names}<a href="${pathToPoll(poll.id, kind)}">${rest}</a></p></li>`;
+  return html`<li class="is-${kind} fold">${time}${renderSign(kind)}<p class="who plain">${count(poll[kind])} ${kind}: ${what.length === 0 ? '' : html`<span class="muted">${what};</span> `}${names}<a href="${pathToPoll(poll.id, kind)}">${rest}</a></p></li>`;
 }
 
-/** Such as `1 added, 2 changed`. */
-export function describeKinds(counts: Readonly<Partial<Record<Kind, number>>>): string {
-  const parts = KINDS.filter((kind) => counts[kind]).map((kind) => `${count(counts[kind] ?? 0)} ${kind}`);
-  return parts.join(', ') || 'no changes';
-}
-
-export function renderChange(change: RecentChange, maxFields: number): Html {
+function renderChange(change: RecentChange, maxFields: number, time: Html): Html {
   const { seq, kind, league_id, league_name, sport } = change;
-  return html`<li class="is-${kind}" id="change-${seq}">${renderSign(kind)}<div><p class="who plain">${linkToLeague(league_id, league_name)} <span class="muted">${bdi(sport ?? '')}${kind === 'changed' ? '' : ` ${kind}`}</span></p>${renderFields(change, maxFields)}</div></li>`;
+  return html`<li class="is-${kind}" id="change-${seq}">${time}${renderSign(kind)}<p class="who plain">${linkToLeague(league_id, league_name)} <span class="muted">${bdi(sport ?? '')}${kind === 'changed' ? '' : ` ${kind}`}</span></p>${renderFields(change, maxFields)}</li>`;
 }
 
 export function renderSign(kind: Kind): Html {
@@ -96,7 +205,7 @@ export function renderFields({ kind, fields }: RecentChange, maxFields: number):
   const isNews = kind === 'changed' || shown.some(({ field }) => field !== 'last_update_datetime');
   if (shown.length === 0 || !isNews) return '';
   const rest = shown.length - maxFields;
-  return html`<dl class="diff">${shown.slice(0, maxFields).map(renderField)}</dl>${rest > 0 ? html`<p class="muted">and ${count(rest)} more</p>` : ''}`;
+  return html`<dl class="diff">${shown.slice(0, maxFields).map(renderField)}</dl>${rest > 0 ? html`<p class="more muted">and ${count(rest)} more</p>` : ''}`;
 }
 
 function renderField({ field, old, now }: FieldChange): Html {

@@ -1,27 +1,33 @@
 import { html } from 'hono/html';
 import { toRunError } from '../../errors.ts';
 import type { SessionFailure } from '../../service/session-backoff.ts';
-import { readDays, readViews } from '../../store/queries/changed-polls.ts';
+import { readViews } from '../../store/queries/changed-polls.ts';
 import { createFreshTime } from '../../store/queries/fresh-time.ts';
-import type { createFacetCounter, Facet, Facets } from '../../store/queries/leagues.ts';
+import type { createFacetCounter, Facet, Facets, SportFacet } from '../../store/queries/leagues.ts';
 import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
+import { createSeasonReader } from '../../store/queries/seasons.ts';
 import { outputCondition } from '../verdict.ts';
 import type { Read, State } from '../worker-state.ts';
-import { firstDayShown, renderFreshDays, renderYear } from './calendar.ts';
-import { renderChangedPolls } from './changes.ts';
+import { groupViews, renderDays } from './changes.ts';
+import { glyphOf } from './face.ts';
+import { renderOutages } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
+import { explainNone } from './leagues.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
+import { bandSince, renderSeasons } from './seasons.ts';
 import { renderNotices, renderVerdict } from './verdict-card.ts';
 
 /** About as high as the two cards beside them. */
-const RECENT = { maxChanges: 5, foldAbove: 3 };
+const RECENT = { maxChanges: 12, foldAbove: 8 };
 const MAX_FIELDS = 2;
+const FEW_LINES = 5;
 
 type HomeData = ReturnType<ReturnType<typeof createReader>>;
 
 export function createReader(read: Read, countFacets: ReturnType<typeof createFacetCounter>) {
   const readFreshTime = createFreshTime(read);
+  const readSeasonOverview = createSeasonReader();
   let span = { minute: Number.NaN, ms: 0 };
   return ({ now, settings }: Pick<State, 'now' | 'settings'>) => {
     // A search for so many slots takes some 10 ms.
@@ -32,10 +38,10 @@ export function createReader(read: Read, countFacets: ReturnType<typeof createFa
         spanMs: span.ms,
         polls: selectRuns(db, MAX_POLLS, 'leagues'),
         fresh: readFreshTime(db, now),
-        days: readDays(db, new Date(firstDayShown(now)).toISOString()),
         recent: readViews(db, {}, RECENT),
         issues: readIssues(db),
         facets: countFacets(db),
+        seasons: readSeasonOverview(db, now, bandSince(now)),
       }));
     } catch (error) {
       return { error: toRunError(error).message };
@@ -48,16 +54,21 @@ export function renderHome(state: State, data: HomeData): Html {
   if ('error' in data) {
     const isKnown = state.verdict.reasons.some(({ message }) => message === data.error);
     return html`${renderVerdict(state, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
-<div data-part="side">${renderWorker(state)}</div>`;
+<div data-part="worker">${renderWorker(state)}</div>`;
   }
-  const { spanMs, polls, fresh, days, recent, issues, facets } = data;
-  const counts = success && freshness;
-  return html`${renderVerdict(state, { fresh, driftCount: issues.driftCount })}
+  const { spanMs, polls, fresh, recent, issues, facets, seasons } = data;
+  const none = html`<p class="muted">No changes.</p>`;
+  const lines = groupViews(recent);
+  const changes = html`<section aria-labelledby="recent-title"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${lines.length === 0 ? none : renderDays(lines, new Map(), { ...state, maxFields: MAX_FIELDS }, 'h3')}</section>`;
+  // Few changes are shorter than what is beside them.
+  const isShort = lines.length <= FEW_LINES;
+  return html`${renderVerdict(state, { fresh, ...issues })}
 ${renderNotices(issues, now)}
-<section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanMs, now)}${renderFreshDays(fresh, now)}</section>
-<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${renderChangedPolls(recent, now, MAX_FIELDS)}</section>
-<div class="minor" data-part="side">${renderLeaguesCard(facets, counts)}${renderWorker(state)}</div>
-<section aria-labelledby="year-title" data-part="year">${renderYear(days, now)}</section>`;
+<div class="major" data-part="recent">${changes}${isShort ? renderWorker(state) : ''}</div>
+<div class="minor" data-part="leagues">${renderLeaguesCard(facets, success && freshness)}</div>
+${renderSeasons(seasons, now)}
+<section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanMs, now)}${renderOutages(fresh, now)}</section>
+${isShort ? '' : html`<div data-part="worker">${renderWorker(state)}</div>`}`;
 }
 
 /** `error` is undefined if another part of the page already shows it. */
@@ -69,17 +80,16 @@ export function renderError(level: 'h1' | 'h2', error: string | undefined): Html
 }
 
 const WIDTH = 300;
-const MAX_SPORTS = 4;
+const MAX_SPORTS = 8;
 const MAX_STATUSES = 4;
 
 /** How many leagues are listed, by status and in the most frequent sports; `counts` is undefined before the first poll. */
 export function renderLeaguesCard({ sports, statuses }: Facets, counts: Freshness | undefined): Html {
   const { live_leagues: listed, removed_leagues: removed = 0 } = counts ?? {};
-  const none = listed === undefined ? 'No leagues yet.' : 'The service lists none.';
   const listedBy = statuses.filter(({ name }) => name !== 'removed');
   return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${!listed ? '' : html`<p class="end plain"><a href="leagues">All leagues</a></p>`}</div>
-<p class="big">${count(listed ?? 0)} <small>listed${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
-${!listed ? html`<p class="muted">${none}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
+${listed === undefined ? '' : html`<p class="big">${count(listed)} <small>listed${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>`}
+${!listed ? html`<p class="muted">${explainNone(counts)}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
 }
 
 function renderStatuses(statuses: readonly Facet[]): Html {
@@ -97,31 +107,41 @@ function renderStatuses(statuses: readonly Facet[]): Html {
 
 const rank = (status: string): number => (status === 'active' ? 0 : status === 'inactive' ? 1 : 2);
 
-function renderSports(sports: readonly Facet[]): Html {
+/** How many of the listed leagues of a sport are active: a bar for all of them, and the active ones in it. */
+function renderSports(sports: readonly SportFacet[]): Html {
   const most = sports[0]?.leagues ?? 1;
-  return html`<table class="sports"><tbody>${sports.slice(0, MAX_SPORTS).map(
-    ({
-      name,
-      leagues,
-    }) => html`<tr><th scope="row"><a href="${pathWith('leagues', { sport: name })}">${visible(name, '(empty)')}</a></th>
-<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.max(1, (100 * leagues) / most).toFixed(1)}" height="8" rx="2"/></svg></td><td class="number">${count(leagues)}</td></tr>`,
-  )}</tbody></table>`;
+  const width = (leagues: number): string => ((100 * leagues) / most).toFixed(1);
+  const rest = sports.length - MAX_SPORTS;
+  return html`<table class="sports"><caption>active of listed, by sport</caption><tbody>${sports
+    .slice(0, MAX_SPORTS)
+    .map(
+      ({
+        name,
+        leagues,
+        active,
+      }) => html`<tr><th scope="row">${glyphOf(name)} <a href="${pathWith('leagues', { sport: name })}">${visible(name, '(empty)')}</a></th>
+<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.max(1, Number(width(leagues)))}" height="8" rx="2"/><rect class="active" width="${width(active)}" height="8" rx="2"/></svg></td><td class="number">${active === leagues ? '' : `${count(active)} of `}${count(leagues)}</td></tr>`,
+    )}</tbody></table>${rest > 0 ? html`<p class="plain more-sports"><a href="leagues">${count(rest)} more sports</a></p>` : ''}`;
 }
 
 /** What the worker does, and with whom. */
 export function renderWorker(state: State): Html {
   const { now, settings, startedAt, lastLogin: login, path, outputs } = state;
   const { schedule, scope } = settings;
-  return html`<section aria-labelledby="worker-title"><div class="top"><h2 id="worker-title">Worker</h2></div>
+  return html`<section class="worker" aria-labelledby="worker-title"><div class="top"><h2 id="worker-title">Worker</h2></div>
 <dl class="rows">
 ${row('Service', html`${settings.baseUrl}`)}${row(
   'Session',
   html`${renderSession(state)}${login === undefined ? '' : html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`}`,
-)}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
+)}${renderProfile(state)}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
   'Running',
   html`worker started ${relativeTime(startedAt, now)}`,
-)}${row('Database', html`${path ?? settings.database}`)}${outputs.map((output) => renderOutput(output, now))}</dl></section>`;
+)}${row('Database', breakPath(path ?? settings.database))}${outputs.map((output) => renderOutput(output, now))}</dl></section>`;
 }
+
+/** A path that breaks after its slashes and not within names. */
+const breakPath = (path: string): Html =>
+  html`${path.split('/').map((part, index) => html`${index > 0 ? html`/<wbr>` : ''}${part}`)}`;
 
 function row(name: string, value: Html): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>
@@ -129,13 +149,23 @@ function row(name: string, value: Html): Html {
 }
 
 function renderSession({ failure, token, now }: State): Html {
-  if (failure !== undefined)
+  if (failure !== undefined && failure.subject !== 'profile')
     return html`<span class="bad">${describeFailure(failure)}</span><small>next try ${relativeTime(failure.until, now, 'until')}</small>`;
   if (token === undefined) return html`no token`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<span class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</span>`;
   if (leftMs === undefined) return html`logged in<small>expiry unknown</small>`;
   return html`logged in<small>token expires ${relativeTime(now + leftMs, now, 'until')}</small>`;
+}
+
+/** The profile may be forbidden while the leagues can be polled. */
+function renderProfile({ failure, now }: State): Html | '' {
+  if (failure?.subject !== 'profile') return '';
+  const { httpStatus } = failure.error;
+  return row(
+    'Profile',
+    html`no access${httpStatus === undefined ? '' : ` (${httpStatus})`}, next try ${relativeTime(failure.until, now, 'until')}<small>if you do not need it: <code>LEAGUE_SYNC_PROFILE_SCHEDULE=off</code></small>`,
+  );
 }
 
 function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailure): string {

@@ -44,9 +44,9 @@ export function momentInText(time: Time, now: number): Html {
   return timeOnly(time, `${nameOfDay(toMs(time), now).replace(/^[TY]/, (letter) => letter.toLowerCase())} `);
 }
 
-/** The time of a day that has been named already, or after its name. */
-export function timeOnly(time: Time, day = ''): Html {
-  return html`<time ${attributesOf(toMs(time))}>${day}${formatTimestamp(toMs(time)).slice(11, 16)}</time>`;
+/** The time of a day that has been named already, or after its name; `precise` to the second. */
+export function timeOnly(time: Time, day = '', precise = false): Html {
+  return html`<time ${attributesOf(toMs(time))}>${day}${formatTimestamp(toMs(time)).slice(11, precise ? 19 : 16)}</time>`;
 }
 
 function attributesOf(at: number): Html {
@@ -64,6 +64,18 @@ export function nameOfDay(at: number, now: number): string {
   if (day === dayOf(now - DAY_MS)) return 'Yesterday';
   const [year = '', month, date] = day.split('-');
   return `${Number(date)} ${MONTHS[Number(month) - 1]}${dayOf(now).startsWith(year) ? '' : ` ${year}`}`;
+}
+
+const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+const MONTH_NAMES = 'January February March April May June July August September October November December'.split(' ');
+
+/** Such as `Today, Tuesday 24 November`; with the year unless it is this one. */
+export function longNameOfDay(day: string, now: number): string {
+  const at = new Date(day);
+  const name = nameOfDay(at.getTime(), now);
+  const year = dayOf(now).startsWith(day.slice(0, 4)) ? '' : ` ${day.slice(0, 4)}`;
+  const date = `${WEEKDAYS[at.getUTCDay()]} ${at.getUTCDate()} ${MONTH_NAMES[at.getUTCMonth()]}${year}`;
+  return /^[TY]/.test(name) ? `${name}, ${date}` : date;
 }
 
 /** The day in UTC, `YYYY-MM-DD`. */
@@ -101,6 +113,20 @@ export function renderPager(page: number, last: number, pathTo: (page: number) =
   const link = (to: number, words: string): Html | '' =>
     to < 1 || to > last ? '' : html`<li><a href="${pathTo(to)}">${words}</a></li>`;
   return html`<nav aria-label="${label}"><ul class="pages">${page > 2 ? link(1, '⇤ First') : ''}${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}${page < last - 1 ? link(last, 'Last ⇥') : ''}</ul></nav>`;
+}
+
+/** A choice of a form. A chosen value that is not among the `options` is added to them. */
+export function renderSelect(
+  name: string,
+  all: string,
+  options: readonly { readonly value: string; readonly label?: string }[],
+  chosen = '',
+): Html {
+  const known =
+    chosen === '' || options.some(({ value }) => value === chosen) ? options : [...options, { value: chosen }];
+  const option = (value: string, label: string): Html =>
+    html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`;
+  return html`<select name="${name}" aria-label="${name}">${option('', all)}${known.map(({ value, label = value }) => option(value, label))}</select>`;
 }
 
 /** The name of a league as the queries of lists cut it. */

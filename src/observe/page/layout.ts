@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
-import { timeOfDay } from '../../time/clock.ts';
+import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
 import type { Response, Routes } from '../server.ts';
 import type { Verdict } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
-import type { Html } from './html.ts';
+import { type Html, relativeTime } from './html.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 
@@ -57,8 +57,9 @@ export type PageInfo = {
   readonly up?: string;
 };
 
-export function renderPage(info: PageInfo, main: Html, { verdict, version, now }: State): Response {
+export function renderPage(info: PageInfo, main: Html, worker: State): Response {
   const { title, path, status = 200, up = './' } = info;
+  const { verdict, version, now } = worker;
   const { state } = verdict;
   const link = (href: string, label: string) =>
     html`<a href="${up}${href}"${href === path ? html` aria-current="page"` : ''}>${label}</a> `;
@@ -69,6 +70,7 @@ export function renderPage(info: PageInfo, main: Html, { verdict, version, now }
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${SIGNS[state]} ${title} &middot; league-sync</title>
 <link rel="stylesheet" href="${up}${STYLE_PATH}">
+<noscript><meta http-equiv="refresh" content="${path === '' ? 30 : 300}"></noscript>
 <script src="${up}${SCRIPT_PATH}" defer></script>
 <link rel="icon" href="${up}${iconPath(state)}" type="image/svg+xml">
 </head>
@@ -77,13 +79,28 @@ export function renderPage(info: PageInfo, main: Html, { verdict, version, now }
 <header>
 <a class="brand" href="${up}">league-sync</a>
 <nav aria-label="Site">${link('', 'Status')}${link('changes', 'Changes')}${link('leagues', 'Leagues')}</nav>
-<p class="asof">as of <span id="asof">${timeOfDay(now, now)}</span></p>
+${renderPill(worker, up)}
 </header>
-<main id="main" data-now="${new Date(now).toISOString()}">
-${main}
+<main id="main" data-now="${formatTimestamp(now)}">
+${path === '' || state !== 'bad' ? '' : renderStrip(worker, up)}${main}
 </main>
 <footer><span>league-sync ${version}</span> <span>all times are UTC</span> ${link('status.json', 'status.json')}${link('changes.json', 'changes.json')}${link('leagues.json', 'leagues.json')}${link('metrics', 'metrics')}</footer>
 </body>
 </html>`;
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };
+}
+
+/** The verdict in a few words and the age of the data, on every page. It leads to the whole verdict. */
+function renderPill({ verdict, success, now }: State, up: string): Html {
+  const [words] = verdict.headline.split(/[,:]/);
+  const age = success && html` &middot; data ${relativeTime(now - success.ageMs, now, 'old')}`;
+  const alt = verdict.state === 'warning' ? 'Needs attention:' : '';
+  return html`<a class="pill" id="pill" href="${up}"><img src="${up}${iconPath(verdict.state)}" width="16" height="16" alt="${alt}"> <span>${words}${age}</span></a>`;
+}
+
+/** What a page of lists says above them while the data is not up to date. */
+function renderStrip({ verdict, success, now }: State, up: string): Html {
+  const age = success && html` What is shown is from ${timeOfDay(success.at, now)}.`;
+  return html`<p class="strip" data-part="strip"><b>${verdict.headline}.</b>${age} <a href="${up}">What to do</a></p>
+`;
 }

@@ -1,8 +1,12 @@
 import { html } from 'hono/html';
 import type { RecentChange } from '../../store/queries/changed-polls.ts';
 import type { LeagueDetails } from '../../store/queries/leagues.ts';
+import type { SeasonStep } from '../../store/queries/seasons.ts';
 import { renderFields, renderSign } from './changes.ts';
-import { bdi, type Html, moment, momentInText, relativeTime } from './html.ts';
+import { monogram } from './face.ts';
+import { bdi, countOf, type Html, moment, momentInText, pathWith, relativeTime, visible } from './html.ts';
+import { renderPlace } from './leagues.ts';
+import { describeSeason, isKnownForLong, renderBand } from './seasons.ts';
 
 export const MAX_HISTORY = 100;
 const MAX_FIELDS = 20;
@@ -18,23 +22,40 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 
 type Field = LeagueDetails['fields'][number];
 
-export function renderLeague(id: string, details: LeagueDetails, history: readonly RecentChange[], now: number): Html {
-  const { name, first_seen_at, changed_at } = details;
-  return html`<section aria-labelledby="league-title" data-part="league"><h1 id="league-title">${bdi(name || id)}</h1>
-<p>${renderHead(details, now)}</p>
-<p class="muted">first seen ${momentInText(first_seen_at, now)} &middot; changed ${momentInText(changed_at, now)}</p></section>
+export type LeagueView = {
+  readonly details: LeagueDetails;
+  readonly history: readonly RecentChange[];
+  readonly steps: readonly SeasonStep[];
+};
+
+export function renderLeague(id: string, { details, history, steps }: LeagueView, now: number): Html {
+  const { name, first_seen_at } = details;
+  const sport = textOf(details, 'sport').slice(0, MAX_SPORT_LENGTH);
+  const isWhole = history.length < MAX_HISTORY;
+  const changes = `${isWhole ? '' : 'at least '}${countOf(history.length, 'change')}`;
+  return html`<section aria-labelledby="league-title" data-part="league"><nav aria-label="Path" class="path plain"><a href="leagues">Leagues</a> / <a href="${pathWith('leagues', { sport })}">${visible(sport, '(no sport)')}</a></nav>
+<div class="head">${monogram(id, name || id, 52)}<div><h1 id="league-title">${bdi(name || id)}</h1><p>${renderHead(details, steps, now)}</p></div>
+<p class="end muted">first seen ${momentInText(first_seen_at, now)}<br><a href="${pathWith('changes', { league: id })}">${changes}</a></p></div>${isKnownForLong(steps, now) ? renderBand(steps, now) : ''}</section>
 <section class="half" aria-labelledby="fields-title" data-part="fields"><h2 id="fields-title">Fields</h2>${renderAllFields(details.fields)}</section>
 <div class="half" data-part="history"><section aria-labelledby="history-title"><div class="top"><h2 id="history-title">History</h2></div>
-<ol class="feed">${history.map((change) => renderEntry(change, now))}</ol>
-${history.length === MAX_HISTORY ? html`<p class="muted">The newest ${MAX_HISTORY} changes; <code>league-sync changes --league ID --since 0</code> prints the whole history.</p>` : ''}</section>
+<ol class="feed past">${history.map((change) => renderEntry(change, now))}</ol>
+${isWhole ? '' : html`<p class="muted">The newest ${MAX_HISTORY} changes; <code>league-sync changes --league ID --since 0</code> prints the whole history.</p>`}</section>
 <section aria-labelledby="sql-title"><h2 id="sql-title">In SQL</h2><p class="muted">Every version of this league:</p><code class="sql">SELECT * FROM league_versions WHERE league_id = '${id.replaceAll("'", "''")}' ORDER BY seq;</code></section></div>`;
 }
 
-function renderHead({ fields, removed_at, held_since }: LeagueDetails, now: number): Html {
-  const textOf = (wanted: string): string => fields.find(({ name }) => name === wanted)?.value.text ?? '';
-  const place = [textOf('city'), textOf('state')].filter((part) => part !== '').join(', ');
-  const parts = [textOf('sport'), removed_at === null ? textOf('status') : '', place].filter((part) => part !== '');
-  return html`${renderListing(removed_at, held_since, now)} ${parts.map((part, index) => html`${index > 0 ? ' · ' : ''}${bdi(part.slice(0, 200), part.length)}`)}`;
+/** As the list of leagues cuts it. */
+const MAX_SPORT_LENGTH = 200;
+
+const textOf = ({ fields }: LeagueDetails, wanted: string): string =>
+  fields.find(({ name }) => name === wanted)?.value.text ?? '';
+
+function renderHead(details: LeagueDetails, steps: readonly SeasonStep[], now: number): Html {
+  const { removed_at, held_since } = details;
+  const season = removed_at === null ? describeSeason(steps, now) : undefined;
+  const texts = [textOf(details, 'sport'), removed_at === null ? textOf(details, 'status') : '', season ?? ''];
+  const parts = texts.flatMap((text) => (text === '' ? [] : [bdi(text.slice(0, 200), text.length)]));
+  const place = renderPlace({ city: textOf(details, 'city'), state: textOf(details, 'state') });
+  return html`${renderListing(removed_at, held_since, now)} ${[...parts, ...(place === '' ? [] : [place])].map((part, index) => html`${index > 0 ? ' \u00b7 ' : ''}${part}`)}`;
 }
 
 function renderListing(removedAt: string | null, heldSince: string | null, now: number): Html {
@@ -57,7 +78,15 @@ function renderAllFields(fields: readonly Field[]): Html {
 }
 
 function renderField({ name, value }: Field): Html {
-  return html`<dt><code>${name}</code></dt><dd>${value.text === null ? html`<span class="muted">nothing</span>` : bdi(value.text, value.length)}</dd>`;
+  return html`<dt><code>${name}</code></dt><dd>${renderValue(name, value)}</dd>`;
+}
+
+/** The address of the image is a link: nothing fetches it, so its host learns of nobody who does not click. */
+function renderValue(name: string, { text, length }: Field['value']): Html {
+  if (text === null) return html`<span class="muted">nothing</span>`;
+  const isLink = name === 'league_image' && length === text.length && URL.parse(text)?.protocol === 'https:';
+  if (!isLink) return bdi(text, length);
+  return html`<a href="${text}" target="_blank" rel="noreferrer noopener">${bdi(text)}</a>`;
 }
 
 function renderEntry(change: RecentChange, now: number): Html {

@@ -1,17 +1,20 @@
 import { html } from 'hono/html';
+import type { Facet, Facets, Filter, LeaguePage, Sort } from '../../store/queries/leagues.ts';
+import type { State } from '../worker-state.ts';
+import { glyphOf, monogram } from './face.ts';
 import {
-  type Facet,
-  type Facets,
-  type Filter,
-  type LeaguePage,
-  MAX_FACETS,
-  SORTS,
-  type Sort,
-} from '../../store/queries/leagues.ts';
-import { bdi, count, countOf, type Html, linkToLeague, pathWith, relativeTime, renderPager, visible } from './html.ts';
+  bdi,
+  count,
+  countOf,
+  type Html,
+  linkToLeague,
+  pathWith,
+  relativeTime,
+  renderPager,
+  renderSelect,
+} from './html.ts';
 
 export const LEAGUES_A_PAGE = 50;
-const MAX_CHOICES = 12;
 
 export type Choice = Filter & { readonly sort: Sort };
 
@@ -23,75 +26,97 @@ export type LeaguesView = {
 };
 
 /** The leagues to search, filter and sort. */
-export function renderLeagues(view: LeaguesView, now: number): Html {
-  const { choice, facets, listing, held } = view;
-  const statuses = held > 0 ? [...facets.statuses, { name: 'held', leagues: held }] : facets.statuses;
+export function renderLeagues(view: LeaguesView, { now, success }: Pick<State, 'now' | 'success'>): Html {
+  const { choice, facets, listing } = view;
   const last = Math.ceil(listing.total / LEAGUES_A_PAGE);
   const pager = (label: string) => renderPager(listing.page, last, (page) => pathTo(choice, page), label);
-  const sorts = SORTS.map((sort) => link({ ...choice, sort }, SORT_NAMES[sort], sort === choice.sort));
-  return html`<section aria-labelledby="leagues-title" data-part="search"><div class="top"><h1 id="leagues-title">Leagues</h1></div>
-<form action="leagues" method="get" role="search">
-<label>Name, place or id <input type="search" name="q" value="${choice.search ?? ''}"></label>${(
-    ['sport', 'status', 'sort'] as const
-  ).map((name) => (choice[name] ? html`<input type="hidden" name="${name}" value="${choice[name]}">` : ''))}
-<button type="submit">Search</button>
-</form>
-<nav aria-label="Statuses">${renderChoices('status', statuses, choice)}</nav>
-<nav aria-label="Sports">${renderChoices('sport', facets.sports, choice)}</nav>
-<nav aria-label="Order"><ul class="choices"><li class="name">Order</li>${sorts}</ul></nav></section>
-<section aria-label="List of leagues" data-part="leagues">${listing.leagues.length === 0 ? explainEmpty(view) : html`${pager('Pages')}${renderTable(listing, choice, now)}${pager('Pages, below the list')}`}</section>`;
+  const isEmpty = facets.statuses.length === 0;
+  return html`<section aria-labelledby="leagues-title" data-part="search"><div class="line"><h1 id="leagues-title">Leagues</h1>${isEmpty ? '' : renderForm(view)}</div></section>
+<section aria-label="List of leagues" data-part="leagues">${
+    listing.leagues.length === 0
+      ? html`<p class="muted">${isEmpty ? explainNone(success) : explainNoMatch(choice)}</p>`
+      : html`<div class="top count"><p class="muted">${describeRange(listing)}</p>${pager('Pages')}</div>${renderTable(listing, choice, now)}${pager('Pages, below the list')}`
+  }</section>`;
 }
 
-const SORT_NAMES: Readonly<Record<Sort, string>> = { name: 'name', changed: 'last changed', priority: 'priority' };
+function renderForm({ choice, facets, held }: LeaguesView): Html {
+  const statuses = held > 0 ? [...facets.statuses, { name: 'held', leagues: held }] : facets.statuses;
+  const options = (found: readonly Facet[]) =>
+    found.map(({ name, leagues }) => ({ value: name, label: `${name.trim() || '(empty)'} (${count(leagues)})` }));
+  return html`<form action="leagues" method="get" role="search"><input type="search" name="q" aria-label="Name, place or id" placeholder="Name, place or id" value="${choice.search ?? ''}">
+${renderSelect('sport', 'all sports', options(facets.sports), choice.sport)}
+${renderSelect('status', 'all listed', options(statuses), choice.status)}
+${choice.sort === USUAL_SORT ? '' : html`<input type="hidden" name="sort" value="${choice.sort}">`}<button type="submit">Search</button></form>`;
+}
+
+/** Such as `51 to 100 of 124 leagues`. */
+function describeRange({ leagues, page, total }: LeaguePage): string {
+  const first = (page - 1) * LEAGUES_A_PAGE + 1;
+  const range = `${count(first)} to ${count(first + leagues.length - 1)} of `;
+  return `${total > LEAGUES_A_PAGE ? range : ''}${countOf(total, 'league')}`;
+}
+
+/** Why there are no leagues at all. `success` is undefined before the first good poll. */
+export const explainNone = (success: object | undefined): string =>
+  success === undefined ? 'No leagues yet.' : 'The service lists no leagues.';
+
+const explainNoMatch = ({ search }: Choice): Html =>
+  html`No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a>`;
+
+/** That of the service. */
+const USUAL_SORT: Sort = 'priority';
 
 export function pathTo({ search, sport, status, sort }: Choice, page = 1): string {
-  const values = { q: search, sport, status, sort: sort === 'name' ? undefined : sort };
+  const values = { q: search, sport, status, sort: sort === USUAL_SORT ? undefined : sort };
   return pathWith('leagues', { ...values, page: page > 1 ? page : undefined });
 }
 
-function link(to: Choice, label: Html | string, isCurrent: boolean): Html {
-  return html`<li><a href="${pathTo(to)}"${isCurrent ? html` aria-current="true"` : ''}>${label}</a></li>`;
+/** The columns, and by what a click on the head of one sorts. */
+const COLUMNS: readonly (readonly [name: string, sort?: Sort])[] = [
+  ['Name', 'name'],
+  ['Sport', 'sport'],
+  ['Status', 'status'],
+  ['Place'],
+  ['Priority', 'priority'],
+  ['Changed', 'changed'],
+];
+
+function renderHead(choice: Choice): Html {
+  return html`<tr>${COLUMNS.map(([name, sort]) => {
+    const kind = sort === 'priority' ? html` class="number"` : '';
+    if (sort === undefined) return html`<th scope="col">${name}</th>`;
+    const order = sort === 'changed' ? 'descending' : 'ascending';
+    const sorted = sort === choice.sort ? html` aria-sort="${order}"` : '';
+    const label = sort === 'changed' && choice.status === 'held' ? 'Held' : name;
+    return html`<th scope="col"${kind}${sorted}><a href="${pathTo({ ...choice, sort })}">${label}</a></th>`;
+  })}</tr>`;
 }
 
-/** Links to choose a sport or a status. The chosen one is always among those that are shown at once. */
-function renderChoices(name: 'sport' | 'status', facets: readonly Facet[], choice: Choice): Html {
-  const chosen = choice[name];
-  const isChosen = (facet: Facet): boolean => facet.name === chosen;
-  const first = facets.slice(0, MAX_CHOICES);
-  if (chosen && !first.some(isChosen)) first.push(facets.find(isChosen) ?? { name: chosen, leagues: 0 });
-  const rest = facets.filter((facet) => !first.includes(facet));
-  const more = facets.length < MAX_FACETS ? `${count(rest.length)} more` : 'more';
-  const toLink = (facet: Facet): Html => {
-    const leagues = facet.leagues === 0 ? '' : html` <span class="muted">${count(facet.leagues)}</span>`;
-    const label = html`${visible(facet.name, '(empty)')}${leagues}`;
-    return link({ ...choice, [name]: facet.name }, label, isChosen(facet));
-  };
-  return html`<ul class="choices"><li class="name">${name === 'sport' ? 'Sport' : 'Status'}</li>${link({ ...choice, [name]: undefined }, name === 'sport' ? 'all sports' : 'all listed', chosen === undefined)}${first.map(toLink)}${
-    rest.length === 0 ? '' : html`<li><details><summary>${more}</summary><ul>${rest.map(toLink)}</ul></details></li>`
-  }</ul>`;
-}
-
-function explainEmpty({ choice: { search }, facets }: LeaguesView): Html {
-  if (facets.statuses.length === 0) return html`<p class="muted">No leagues yet.</p>`;
-  return html`<p class="muted">No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a></p>`;
-}
-
-function renderTable({ leagues, page, total }: LeaguePage, { sort, status }: Choice, now: number): Html {
-  const first = (page - 1) * LEAGUES_A_PAGE + 1;
-  const range = total > LEAGUES_A_PAGE ? `, ${count(first)} to ${count(first + leagues.length - 1)}` : '';
-  return html`<table class="wide">
-<caption>${countOf(total, 'league')}${range}, sorted by ${SORT_NAMES[sort]}</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Priority</th><th scope="col">${status === 'held' ? 'Held' : 'Changed'}</th></tr></thead>
+function renderTable({ leagues }: LeaguePage, choice: Choice, now: number): Html {
+  return html`<table class="wide" aria-label="Leagues">
+<thead>${renderHead(choice)}</thead>
 <tbody>${leagues.map(
     (league) => html`<tr>
-<th scope="row">${linkToLeague(league.league_id, league.league_name)}</th>
-<td>${shorten(league.sport)}</td>
+<th scope="row">${monogram(league.league_id, league.league_name)} ${linkToLeague(league.league_id, league.league_name)}</th>
+<td>${glyphOf(league.sport)} ${shorten(league.sport)}</td>
 <td>${league.removed_at === null ? html`<span class="tag ${league.status === 'active' ? 'good' : ''}">${shorten(league.status)}</span>${league.held_since ? html` <span class="tag held">held</span>` : ''}` : html`<span class="tag removed">removed</span>`}</td>
-<td>${shorten(league.place ?? '')}</td>
-<td class="priority">${shorten(league.priority)}</td>
-<td>${status === 'held' && league.held_since ? html`held ${relativeTime(league.held_since, now, 'for')}` : relativeTime(league.changed_at, now)}</td>
+<td>${renderPlace(league)}</td>
+<td class="priority number">${shorten(league.priority)}</td>
+<td>${choice.status === 'held' && league.held_since ? html`held ${relativeTime(league.held_since, now, 'for')}` : relativeTime(league.changed_at, now)}</td>
 </tr>`,
   )}</tbody></table>`;
+}
+
+/** City and state, each with its own direction of writing. */
+export function renderPlace({
+  city,
+  state,
+}: {
+  readonly city: string | null;
+  readonly state: string | null;
+}): Html | '' {
+  const parts = [city, state].flatMap((part) => (part ? [shorten(part)] : []));
+  return parts.length === 0 ? '' : html`${parts.map((part, index) => html`${index > 0 ? ', ' : ''}${part}`)}`;
 }
 
 const MAX_SHOWN = 60;

@@ -1,19 +1,33 @@
 import { html } from 'hono/html';
 import { DatabaseError } from '../../errors.ts';
-import { KINDS, type Kind, readChanges, readChangesPage, readPollPage } from '../../store/queries/changed-polls.ts';
-import { createFacetCounter, listLeagues, readLeague, SORTS } from '../../store/queries/leagues.ts';
+import {
+  createDayCounter,
+  KINDS,
+  type Kind,
+  readChanges,
+  readChangesPage,
+  readNeighbours,
+  readPollPage,
+  searchChanges,
+} from '../../store/queries/changed-polls.ts';
+import { createFacetCounter, listLeagues, readLeague, readName, SORTS } from '../../store/queries/leagues.ts';
 import { countHeld } from '../../store/queries/open-problems.ts';
+import { readSeasons } from '../../store/queries/seasons.ts';
 import type { Handler, Request, Routes } from '../server.ts';
 import type { Monitor, State } from '../worker-state.ts';
-import { CHANGES_A_PAGE, renderChanges, renderPollPage } from './changes.ts';
+import { CHANGES_A_PAGE, FIELDS, isSearch, renderChanges, renderPollPage } from './changes.ts';
 import { createReader, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage } from './layout.ts';
 import { MAX_HISTORY, renderLeague } from './league.ts';
 import { type Choice, LEAGUES_A_PAGE, renderLeagues } from './leagues.ts';
+import { bandSince } from './seasons.ts';
+import { firstDayShown } from './year.ts';
 
 /** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
 const MAX_SEARCH_LENGTH = 100;
+/** As the facets cut the names of sports. */
+const MAX_SPORT_LENGTH = 200;
 
 type Page = readonly [info: PageInfo, main: Html];
 
@@ -21,6 +35,7 @@ type Page = readonly [info: PageInfo, main: Html];
 export function createPages(monitor: Monitor) {
   const { read } = monitor;
   const countFacets = createFacetCounter();
+  const countDays = createDayCounter();
   const readHome = createReader(read, countFacets);
   const handle =
     (render: (request: Request, state: State) => Page): Handler =>
@@ -47,7 +62,7 @@ export function createPages(monitor: Monitor) {
         renderHome(state, data),
       ];
     }),
-    '/leagues': handle(({ query }, { now }) => {
+    '/leagues': handle(({ query }, state) => {
       const choice = readChoice(query);
       const page = parsePositive(query.get('page')) ?? 1;
       const view = read((db) => ({
@@ -56,25 +71,38 @@ export function createPages(monitor: Monitor) {
         held: countHeld(db),
         listing: listLeagues(db, choice, { sort: choice.sort, page, limit: LEAGUES_A_PAGE }),
       }));
-      return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, now)];
+      return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, state)];
     }),
     '/league': handle(({ query }, { now }) => {
       const id = query.get('id') ?? '';
-      const { details, history } = read((db) => ({
+      const { details, ...past } = read((db) => ({
         details: readLeague(db, id),
         history: readChanges(db, { leagueId: id }, { limit: MAX_HISTORY }),
+        steps: readSeasons(db, id, bandSince(now)),
       }));
       if (details === undefined) return missing('No such league', 'There is no league with this id');
-      return [{ title: details.name }, renderLeague(id, details, history, now)];
+      return [{ title: details.name }, renderLeague(id, { details, ...past }, now)];
     }),
-    '/changes': handle(({ query }, { now }) => {
+    '/changes': handle(({ query }, state) => {
       const kind = oneOf(KINDS, query.get('kind'));
       const number = (name: string) => parsePositive(query.get(name));
       const poll = number('poll');
-      if (poll !== undefined && kind !== undefined) return showPoll(poll, kind, number('page') ?? 1, now);
-      const filter = { day: readDay(query.get('day')), kind, olderThan: number('older'), newerThan: number('newer') };
-      const changes = read((db) => readChangesPage(db, filter, CHANGES_A_PAGE));
-      return [{ title: 'Changes', path: 'changes' }, renderChanges(filter, changes, now)];
+      if (poll !== undefined && kind !== undefined) return showPoll(poll, kind, number('page') ?? 1, state.now);
+      const [day, league] = [readDay(query.get('day')), query.get('league') || undefined];
+      const sport = query.get('sport')?.slice(0, MAX_SPORT_LENGTH) || undefined;
+      const field = oneOf(FIELDS, query.get('field'));
+      const choice = { day, kind, sport, field, league, olderThan: number('older'), newerThan: number('newer') };
+      const view = read((db) => ({
+        choice,
+        days: countDays(db, new Date(firstDayShown(state.now)).toISOString()),
+        neighbours: day === undefined ? undefined : readNeighbours(db, day),
+        sports: countFacets(db).sports,
+        leagueName: league === undefined ? undefined : readName(db, league),
+        found: isSearch(choice)
+          ? searchChanges(db, choice, CHANGES_A_PAGE.maxChanges)
+          : readChangesPage(db, choice, CHANGES_A_PAGE),
+      }));
+      return [{ title: 'Changes', path: 'changes' }, renderChanges(view, state)];
     }),
     ...ASSETS,
   };
@@ -93,7 +121,7 @@ function readChoice(query: URLSearchParams): Choice {
     search: query.get('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
     sport: query.get('sport') || undefined,
     status: query.get('status') || undefined,
-    sort: oneOf(SORTS, query.get('sort')) ?? 'name',
+    sort: oneOf(SORTS, query.get('sort')) ?? 'priority',
   };
 }
 

@@ -28,6 +28,8 @@ const OUTCOMES: Readonly<Record<Outcome, { readonly height: number; readonly nam
 };
 const MIN_TOOK = 1.5;
 const MAX_TICKS = 9;
+/** A chart goes back for as many polls of the schedule at least. */
+const MIN_STEPS = 15;
 /** How many polls the schedule names in the time that the chart shows. */
 const POLLS_SHOWN = 90;
 /** How many polls to read: more than the schedule names, since some come at other times. */
@@ -37,7 +39,8 @@ const LISTED_POLLS = 30;
 /** Of fewer polls, 5 % is less than one. */
 const MIN_FOR_95 = 20;
 
-const PATTERN = html`<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="failed" width="5" height="5"/><line class="hatch" y2="5"/></pattern></defs>`;
+/** The filling of failed polls. Each drawing has its own, since one that is not shown fills nothing. */
+export const HATCH = html`<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="failed" width="5" height="5"/><line class="hatch" y2="5"/></pattern></defs>`;
 
 /** How failed polls are filled, and time in which the data was not fresh. */
 export const HATCHED = html`fill="url(#hatch)"`;
@@ -57,20 +60,23 @@ export function renderPolls(newestFirst: readonly RunSummary[], spanMs: number, 
   // Moves on by whole steps, so that an open page need not draw the chart again while nothing happens.
   const step = spanMs / POLLS_SHOWN;
   const to = Math.ceil(now / step) * step;
-  const from = to - spanMs;
-  const polls = newestFirst.filter(({ started_at }) => Date.parse(started_at) >= from).reverse();
-  const took = newestFirst.filter(({ outcome }) => outcome !== 'failed' && outcome !== 'running').map(durationMs);
+  const oldest = Date.parse(newestFirst.at(-1)?.started_at ?? '');
+  // Without older polls, a new chart begins with the first one instead of an empty half.
+  const from = Math.max(to - spanMs, Math.min((Math.floor(oldest / step) - 1) * step, to - MIN_STEPS * step));
+  const ended = newestFirst.filter(({ finished_at }) => finished_at !== null);
+  const good = ended.filter(({ outcome }) => outcome !== 'failed').map(durationMs);
+  // Failed polls may have waited for long: they decide the axis only where there are no others.
+  const took = good.length > 0 ? good : ended.map(durationMs);
   const longest = roundUp(1.3 * percentile(took, 0.95));
-  const toX = (time: number): number => LEFT + ((WIDTH - LEFT) * (time - from)) / spanMs;
+  const toX = (time: number): number => LEFT + ((WIDTH - LEFT) * (time - from)) / (to - from);
   const width = Math.max(2, Math.min(9, ((WIDTH - LEFT) / POLLS_SHOWN) * 0.75));
+  const xOf = (poll: RunSummary): number => Math.min(WIDTH, toX(Date.parse(poll.started_at))) - width;
+  const polls = newestFirst.filter((poll) => xOf(poll) >= LEFT).reverse();
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
   const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed`;
-  const bars = polls.map((poll) => {
-    const x = Math.min(WIDTH, toX(Date.parse(poll.started_at))) - width;
-    return renderPoll(poll, { x: Math.max(LEFT, x), width, longest });
-  });
-  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${describeDurations(took)}</p>${renderKey(polls)}</div>
-<div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${PATTERN}${renderScale(longest)}${timeTicks(from, to, MAX_TICKS).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
+  const bars = polls.map((poll) => renderPoll(poll, { x: xOf(poll), width, longest }));
+  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${describeDurations(good)}</p>${renderKey(polls)}</div>
+<div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${HATCH}${took.length === 0 ? '' : renderScale(longest)}${timeTicks(from, to, MAX_TICKS).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
 }
 
 function describeDurations(took: readonly number[]): string {
@@ -98,14 +104,13 @@ type Place = { readonly x: number; readonly width: number; readonly longest: num
 function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
   const { outcome } = poll;
   const ms = durationMs(poll);
-  const isOver = ms > longest;
-  const took =
-    outcome === 'failed' || outcome === 'running' ? 0 : Math.max(MIN_TOOK, (FLOOR - TOP) * Math.min(1, ms / longest));
+  const isOver = ms > longest && outcome !== 'failed';
+  const took = outcome === 'running' ? 0 : Math.max(MIN_TOOK, (FLOOR - TOP) * Math.min(1, ms / longest));
   const { height } = OUTCOMES[outcome];
   const left = x.toFixed(1);
   const box = (y: number, high: number) =>
     html`x="${left}" y="${y.toFixed(1)}" width="${width.toFixed(1)}" height="${high.toFixed(1)}"`;
-  return html`<g><title>${toSecond(poll.started_at)} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect class="took" ${box(FLOOR - took, took)}/>`}${
+  return html`<g><title>${toSecond(poll.started_at)} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect ${outcome === 'failed' ? html`${HATCHED} opacity="0.5"` : html`class="took"`} ${box(FLOOR - took, took)}/>`}${
     isOver && took > 0
       ? html`<text class="over middle" x="${(x + width / 2).toFixed(1)}" y="${TOP - 3}">${formatDuration(ms)}</text>`
       : ''

@@ -26,10 +26,10 @@ const everyMs = () => (document.visibilityState === 'visible' ? 10_000 : 60_000)
 
 const main = document.querySelector('main');
 const icon = document.querySelector('link[rel=icon]');
-const asOf = document.getElementById('asof');
+const pill = document.getElementById('pill');
 const lostIcon = icon.getAttribute('href').replace(/icon-\\w+/, 'icon-lost');
 main.insertAdjacentHTML('afterbegin', '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' + lostIcon +
-  '" alt="" width="48" height="48"><div class="what"><h1>The worker cannot be reached</h1><p>What you see is as of <span></span>. See whether the worker runs; this page keeps trying.</p></div></div>');
+  '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>What you see is from then, and this page keeps trying. On the machine of the worker: <code>league-sync status</code></p></div></div>');
 const lost = main.firstElementChild;
 
 let heardAt = Date.now();
@@ -53,7 +53,8 @@ async function renew() {
     heardAt = waitingSince = Date.now();
     main.dataset.now = nextMain.dataset.now;
     current = { title: next.title, icon: next.querySelector('link[rel=icon]').getAttribute('href') };
-    asOf.textContent = next.getElementById('asof').textContent;
+    const nextPill = next.getElementById('pill');
+    if (contentOf(pill) !== contentOf(nextPill)) pill.innerHTML = nextPill.innerHTML;
     putParts(nextMain);
     show(false);
   } catch {
@@ -84,7 +85,7 @@ function replace(part, next) {
   const selection = document.getSelection();
   const isSelected = !selection.isCollapsed && selection.containsNode(part, true);
   /* The state and the session are replaced even if text in them is selected. */
-  const mayWait = !['state', 'side'].includes(part.dataset.part);
+  const mayWait = !['state', 'worker'].includes(part.dataset.part);
   if ((mayWait && isSelected) || (focused && !successor)) return;
   const isOpen = part.querySelector('details[open]') !== null;
   for (const details of next.querySelectorAll('details')) details.open = isOpen;
@@ -131,10 +132,20 @@ function show(isLost) {
   if (document.title !== tab.title) document.title = tab.title;
   if (icon.getAttribute('href') !== tab.icon) icon.setAttribute('href', tab.icon);
   if (lost.hidden !== isLost) return;
-  lost.querySelector('span').textContent = asOf.textContent;
+  lost.querySelector('span').textContent = main.dataset.now.slice(11, 19) + ' UTC';
   lost.hidden = !isLost;
   main.classList.toggle('dim', isLost);
+  pill.hidden = isLost;
 }
+
+/* A slash goes to the search, unless it is typed into something. */
+document.addEventListener('keydown', (event) => {
+  const search = document.querySelector('[type=search]');
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || search === null) return;
+  if (event.target.matches('input, select')) return;
+  event.preventDefault();
+  search.focus();
+});
 
 document.addEventListener('visibilitychange', restartWait);
 setInterval(tick, 1_000);

@@ -1,16 +1,17 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
+import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
-import type { Reason } from '../verdict.ts';
+import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
-import { renderShares } from './calendar.ts';
+import { renderFreshDays, renderShares } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './layout.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
-type Stored = { readonly fresh: FreshTime | undefined; readonly driftCount: number } | undefined;
+type Stored = ({ readonly fresh: FreshTime | undefined } & Pick<Issues, 'drift' | 'driftCount'>) | undefined;
 
 /** The top of the home page: the verdict, the age of the data, and what needs attention. */
 export function renderVerdict(worker: State, stored: Stored): Html {
@@ -19,7 +20,7 @@ export function renderVerdict(worker: State, stored: Stored): Html {
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
 <p class="facts">${renderFacts(worker)}</p></div>
-${stored && renderShares(stored.fresh?.shares ?? [])}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
+${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker, stored?.drift ?? [])}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
 function renderFacts(worker: State): Html {
@@ -41,48 +42,104 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, now }: State): Html | '' {
+function renderAttention({ verdict, attention: found, path, now }: State, drift: Issues['drift']): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // The headline already says stale and since when, so this says why polls fail.
   const isSaid = state === 'loading' || found.some(({ what }) => what === 'failing');
-  const rows = found
+  const rows = withoutRepeated(found)
     .filter(({ what }) => what !== 'stale' || !isSaid)
     .toSorted((one, other) => Number(other.what === worst?.reason) - Number(one.what === worst?.reason));
   const isStored = ({ reason }: Reason): boolean =>
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => html`<li><p>${bdi(message)}</p></li>`)}${rows.map(
-    ({ since, summary, what_to_do }) => html`<li><p><b>What happened</b> ${bdi(summary)}${
-      since === null ? '' : html` <span class="muted">since ${momentInText(since, now)}</span>`
-    }</p>
-<p><b>What you can do</b> ${what_to_do}</p></li>`,
-  )}</ul>`;
+  return html`<ul class="attention">${others.map(({ message }) => renderReason(message))}${rows.map((row) => {
+    const { since, what_to_do } = row;
+    const begun =
+      since &&
+      html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
+    const happened = html`${begun}${renderSummary(row, drift)}`;
+    return html`<li>${renderLine('What happened', happened)}
+${renderLine('What you can do', renderAdvice(what_to_do, path))}</li>`;
+  })}</ul>`;
 }
+
+/** A message whose last part, after a semicolon, says what to do, as those of the worker's errors do. */
+function renderReason(message: string): Html {
+  const parts = message.split('; ');
+  const fix = parts.length > 1 ? parts.pop() : undefined;
+  const what = bdi(parts.map(capitalize).join('. '));
+  if (fix === undefined) return html`<li>${renderLine('What happened', what)}</li>`;
+  return html`<li>${renderLine('What happened', html`${what}.`)}
+${renderLine('What you can do', bdi(capitalize(fix)))}</li>`;
+}
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const MAX_NAMED_DRIFT = 3;
+
+/** What the view says, except for drift, which the page says in plain words. */
+function renderSummary({ what, summary, count: found }: Attention, drift: Issues['drift']): Html {
+  const named = drift.slice(0, Math.min(MAX_NAMED_DRIFT, found ?? 0));
+  if (what !== 'drift' || named.length === 0) return bdi(summary);
+  const rest = (found ?? 0) - named.length;
+  return html`The format of the list changed: ${named.map((entry, index) => html`${index > 0 ? '; ' : ''}${describeDrift(entry)}`)}${rest > 0 ? ` and ${count(rest)} more` : ''}.`;
+}
+
+const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
+
+/** A worker that serves the page runs; what a person types must name its database. */
+const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
+const COMMAND = /league-sync (?:check|(accept-removals|webhook (?:replay --since \d+|skip))|webhook test|profile)/;
+
+/** Advice of the view `attention` as fits a page, with its commands as they can be copied and typed. */
+export function renderAdvice(text: string, database: string | undefined): Html {
+  const fitting = capitalize(text.replace(FOR_NO_WORKER, '')).replace(/^League-sync/, 'league-sync');
+  const parts = fitting.split(new RegExp(`(${COMMAND.source})`)).filter((_, index) => index % 3 !== 2);
+  return html`${parts.map((part, index) => {
+    if (index % 2 === 0) return part;
+    const isOfDatabase = COMMAND.exec(part)?.[1] !== undefined && database !== undefined;
+    return html`<code class="command">${part}${isOfDatabase ? ` --database ${quote(database)}` : ''}</code>`;
+  })}`;
+}
+
+/** A path as a shell reads it as one word. */
+const quote = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 function renderChecks(worker: State, driftCount: number): Html | '' {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = worker.freshness ?? {};
   const check = (isOpen: boolean, text: string): Html =>
     isOpen ? html`<li class="open"><a href="#notices">${text}</a></li>` : html`<li>${text}</li>`;
+  const isNew = worker.attention.some(({ what }) => what === 'drift');
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
-      ? check(false, 'format as expected')
-      : check(true, `${countOf(driftCount, 'departure')} from the interface`)
-  }${renderSessionCheck(worker)}${renderOutputs(worker)}</ul>`;
+      ? check(false, 'format as agreed')
+      : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
+  }${renderSessionCheck(worker)}${
+    worker.failure?.subject === 'profile'
+      ? html`<li class="note"><a href="#worker-title">profile not readable</a></li>`
+      : ''
+  }${renderOutputs(worker)}</ul>`;
 }
 
 /** The outputs that fail: the data is up to date here, but not at the webhook, mirror or copy. */
-function renderOutputs({ outputs }: State): Html {
-  const failing = outputs.filter(({ failed_attempts }) => failed_attempts > 0);
-  return html`${failing.map(({ name, pending_changes: pending }) => {
-    const lack = pending === null ? '' : `, ${countOf(pending, 'change')} pending`;
-    return html`<li class="bad"><a href="#worker-title">${name} fails${lack}</a></li>`;
+function renderOutputs({ outputs, attention, now }: State): Html {
+  const failing = outputs.filter((output) => /stopped|failing/.test(outputCondition(output)));
+  return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next, last_error: error }) => {
+    const lack = pending === null || pending === 0 ? '' : `, ${countOf(pending, 'change')} pending`;
+    const again = next === null ? '' : html`, next attempt ${relativeTime(next, now, 'until')}`;
+    const why = (error ?? 'fails').replace(/^The mirror at .*? cannot be used: |\.$/g, '').slice(0, MAX_WHY_LENGTH);
+    // For its first hour a failure is no row of `attention`.
+    const isSaid = attention.some(({ what }) => what === name);
+    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name}: ${bdi(why)}${lack}${again}</a></li>`;
   })}`;
 }
 
+const MAX_WHY_LENGTH = 60;
+
 function renderSessionCheck({ failure, token, now }: State): Html {
-  if (failure !== undefined) return html`<li class="bad">no session</li>`;
+  if (failure !== undefined && failure.subject !== 'profile') return html`<li class="bad">no session</li>`;
   if (token === undefined) return html`<li class="open">no session yet</li>`;
   if (!token.isValid) return html`<li class="bad">session expired</li>`;
   const { leftMs } = token;
@@ -132,10 +189,20 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
 
 function renderDrift({ drift, driftCount }: Issues, now: number): Html {
   const rest = driftCount - drift.length;
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service has departed from its interface</h2>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">format</span> The list differs from what was agreed</h2>
 <p>Values that fit no column are kept in <code>extra</code>.</p>
 <ul>${drift.map(
-    ({ field, kind, detail, first_seen_at }) =>
-      html`<li><code>${field}</code> ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`} <span class="muted">since ${momentInText(first_seen_at, now)}</span></li>`,
+    (entry) =>
+      html`<li>${describeDrift(entry)} <span class="muted">since ${momentInText(entry.first_seen_at, now)}</span></li>`,
   )}${rest > 0 ? html`<li class="muted">and ${count(rest)} more in the table <code>drift</code></li>` : ''}</ul></section>`;
+}
+
+/** Such as `new field broadcast_partner (string)` and `priority: string where number was agreed`. */
+function describeDrift({ field, kind, detail }: Issues['drift'][number]): Html {
+  const name = html`<code>${field.replace(/^leagues\[\]\./, '')}</code>`;
+  if (kind === 'unknown-field') return html`new field ${name} (${bdi(detail)})`;
+  const [, found, agreed] = /^(.+) for (.+)$/.exec(detail) ?? [];
+  if (kind === 'wrong-type' && found !== undefined)
+    return html`${name}: ${bdi(found)} where ${bdi(agreed ?? '')} was agreed`;
+  return html`${name} ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`}`;
 }

@@ -84,11 +84,17 @@ export function readChanges(
       ? `at = @at AND kind IN (${filter.kinds.map((kind) => `'${kind}'`).join()})`
       : 'league_id = @leagueId';
   const order = 'at' in filter ? 'seq' : 'at DESC, seq DESC';
-  const member = (name: string): string =>
-    `substr(coalesce(after ->> '$.${name}', before ->> '$.${name}'), 1, ${MAX_SHOWN_CHARS}) AS ${name === 'sport' ? name : 'league_name'}`;
-  const sql = `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')}
-    FROM league_changes WHERE ${where} ORDER BY ${order} LIMIT @limit OFFSET @offset`;
-  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(sql).all({ offset: 0, ...limits, ...filter });
+  const found = `SELECT * FROM league_changes WHERE ${where} ORDER BY ${order} LIMIT @limit OFFSET @offset`;
+  return selectChanges(db, found, { offset: 0, ...limits, ...filter });
+}
+
+const memberOf = (name: string): string => `coalesce(after ->> '$.${name}', before ->> '$.${name}')`;
+
+/** The changes that the statement `found` selects, in its order. */
+function selectChanges(db: Database.Database, found: string, values: object): readonly RecentChange[] {
+  const member = (name: string): string => `substr(${memberOf(name)}, 1, ${MAX_SHOWN_CHARS}) AS ${name}`;
+  const sql = `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')} FROM (${found})`;
+  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(sql).all(values);
   const text = (value: string): string =>
     `substr(CASE WHEN ${value} IN (0, 1) AND field IN (${FLAGS}) THEN iif(${value}, 'true', 'false') ELSE CAST(${value} AS TEXT) END, 1, ${MAX_SHOWN_CHARS})`;
   const fieldsOf = db.prepare<[number], FieldChange>(
@@ -97,10 +103,59 @@ export function readChanges(
   return rows.map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
 }
 
+/** What is selected beyond days and kinds, which `runs` knows: these are looked for in the feed itself. */
+export type FeedSearch = Pick<PollFilter, 'day' | 'kind' | 'olderThan'> & {
+  readonly sport?: string | undefined;
+  readonly field?: string | undefined;
+  readonly league?: string | undefined;
+};
+
+/** A search looks through no more changes at once, since the feed may have millions: this takes some 20 ms. */
+const MAX_SEARCHED = 10_000;
+
+/** The newest changes that match, before the change `olderThan`. `next` is where a search that has not ended goes on. */
+export function searchChanges(db: Database.Database, search: FeedSearch, limit: number) {
+  const { day, kind, sport, field, league, olderThan } = search;
+  const join = (conditions: readonly (string | false | undefined)[]): string =>
+    conditions.filter((condition) => condition).join(' AND ') || 'true';
+  const range = join([
+    day && "at >= @day AND at < @day || 'T~'",
+    league && 'league_id = @league',
+    olderThan !== undefined && 'at <= (SELECT at FROM league_changes WHERE seq = @olderThan) AND seq < @olderThan',
+  ]);
+  const searched = `SELECT * FROM league_changes WHERE ${range} ORDER BY at DESC, seq DESC LIMIT ${MAX_SEARCHED}`;
+  const matches = join([
+    kind && 'kind = @kind',
+    sport && `substr(${memberOf('sport')}, 1, ${MAX_SHOWN_CHARS}) = @sport`,
+    field && "kind IN ('changed', 'restored') AND json_type(before, '$.' || @field) IS NOT NULL",
+  ]);
+  const found = selectChanges(db, `SELECT * FROM (${searched}) WHERE ${matches} LIMIT @limit`, { ...search, limit });
+  const last = `SELECT seq FROM (${searched}) LIMIT 1 OFFSET ${MAX_SEARCHED - 1}`;
+  const next = found.length === limit ? found.at(-1)?.seq : db.prepare<[object], number>(last).pluck().get(search);
+  return { changes: found, next };
+}
+
 export type PollView = ReturnType<typeof readViews>[number];
 
 /** How many leagues a line names that stands for all changes of one kind. */
 const EXAMPLES = 3;
+
+/** Fields are counted in no more changes of one poll. */
+const MAX_COUNTED = 1_000;
+
+/** How many of a poll's changes are of each field, most first; undefined if there are too many to count. */
+function countFields(db: Database.Database, { at, changed }: ChangedPoll) {
+  if (changed > MAX_COUNTED) return undefined;
+  const sql = `WITH members AS (
+      SELECT seq, field.key AS name, iif(field.key = 'extra', added.key, NULL) AS member
+      FROM league_changes, json_each(before) AS field
+        LEFT JOIN json_each(iif(field.key = 'extra', after, NULL), '$.extra') AS added ON NOT EXISTS (
+          SELECT 1 FROM json_each(before, '$.extra') AS old WHERE old.key = added.key AND old.value IS added.value)
+      WHERE at = ? AND kind = 'changed')
+    SELECT substr(name || coalesce('.' || member, ''), 1, ${MAX_SHOWN_CHARS}) AS field, count(DISTINCT seq) AS leagues
+    FROM members WHERE name <> 'last_update_datetime' GROUP BY 1 ORDER BY leagues DESC, field LIMIT 4`;
+  return db.prepare<[string], { readonly field: string; readonly leagues: number }>(sql).all(at);
+}
 
 /** Polls with those of their changes that are shown. A kind of which a poll has more than `foldAbove` is one line. */
 export function readViews(db: Database.Database, filter: PollFilter, limits: ViewLimits) {
@@ -112,7 +167,11 @@ export function readViews(db: Database.Database, filter: PollFilter, limits: Vie
     const limit = open.reduce((sum, kind) => sum + poll[kind], 0);
     return {
       poll,
-      folded: folded.map((kind) => ({ kind, examples: read([kind], EXAMPLES) })),
+      folded: folded.map((kind) => ({
+        kind,
+        fields: kind === 'changed' ? countFields(db, poll) : undefined,
+        examples: read([kind], EXAMPLES),
+      })),
       changes: limit === 0 ? [] : read(open, limit),
     };
   });
@@ -147,8 +206,31 @@ export function readPollPage(db: Database.Database, id: number, kind: Kind, want
 /** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
 export type DayCounts = { readonly day: string } & Readonly<Record<Kind, number>>;
 
-/** The changes of each day since a timestamp, oldest first, from `runs`: the feed may have millions of rows. */
-export function readDays(db: Database.Database, since: string): readonly DayCounts[] {
+/** Counts the changes of each day since a timestamp, oldest first. Days that are over are counted once. */
+export function createDayCounter() {
+  let known: readonly DayCounts[] = [];
+  return (db: Database.Database, since: string): readonly DayCounts[] => {
+    const from = known.at(-1)?.day ?? since;
+    known = [...known.filter(({ day }) => day >= since.slice(0, 10) && day < from), ...readDays(db, from)];
+    return known;
+  };
+}
+
+/** The last day with changes before a day, and the first one after it. */
+export function readNeighbours(db: Database.Database, day: string) {
+  const find = (where: string): string | undefined =>
+    db
+      .prepare<[string], string>(`SELECT substr(finished_at, 1, 10) ${CHANGED_POLLS} AND finished_at ${where} LIMIT 1`)
+      .pluck()
+      .get(day);
+  return {
+    earlier: find('< ? ORDER BY finished_at DESC'),
+    later: find("> ? || 'T~' ORDER BY finished_at"),
+  };
+}
+
+/** From `runs`: the feed may have millions of rows. */
+function readDays(db: Database.Database, since: string): readonly DayCounts[] {
   const sql = `SELECT substr(finished_at, 1, 10) AS day, sum(added) AS added, sum(changed) AS changed,
       sum(removed) AS removed, sum(restored) AS restored
     ${CHANGED_POLLS} AND finished_at >= ? GROUP BY day ORDER BY day`;

@@ -20,8 +20,11 @@ const BY_NAME = `rtrim(leagues.league_name, '0123456789') COLLATE NOCASE, length
 
 const ORDERS = {
   name: BY_NAME,
-  changed: 'changed_at DESC, league_id',
+  sport: `leagues.sport COLLATE NOCASE, leagues.priority, ${BY_NAME}`,
+  status: `leagues.status COLLATE NOCASE, leagues.priority, ${BY_NAME}`,
+  /** The service's own order. */
   priority: `leagues.priority, ${BY_NAME}`,
+  changed: 'changed_at DESC, league_id',
 } as const;
 
 export type Sort = keyof typeof ORDERS;
@@ -31,7 +34,8 @@ type League = typeof leagues.$inferSelect;
 
 /** Texts are truncated. */
 type ListedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'status' | 'changed_at' | 'removed_at'> & {
-  readonly place: string | null;
+  readonly city: string | null;
+  readonly state: string | null;
   readonly priority: string;
   /** Since when its removal is held. */
   readonly held_since: string | null;
@@ -50,7 +54,7 @@ const truncate = (expression: string): string => `substr(${expression}, 1, 200)`
 
 /** A page of the matching leagues; the last page if `page` is too high. */
 export function listLeagues(db: Database.Database, filter: Filter, options: ListOptions) {
-  const { sort = 'name', page: wanted, limit } = options;
+  const { sort = 'priority', page: wanted, limit } = options;
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
   // Without a filter, the count needs only indexes, as in the view `freshness`.
@@ -60,7 +64,7 @@ export function listLeagues(db: Database.Database, filter: Filter, options: List
   const total = db.prepare<[object], number>(count).pluck().get(values) ?? 0;
   const page = Math.min(wanted, Math.max(1, Math.ceil(total / limit)));
   const sql = `SELECT league_id, ${truncate('league_name')} AS league_name, ${truncate('sport')} AS sport, ${truncate('status')} AS status,
-      ${truncate("nullif(concat_ws(', ', nullif(city, ''), nullif(state, '')), '')")} AS place,
+      ${truncate('city')} AS city, ${truncate('state')} AS state,
       ${truncate('CAST(priority AS TEXT)')} AS priority, changed_at, removed_at,
       (SELECT held_since FROM held_removals WHERE held_removals.league_id = leagues.league_id) AS held_since
     FROM leagues WHERE ${where}
@@ -83,10 +87,12 @@ function buildWhere({ search, sport, status }: Filter): string {
 }
 
 export type Facet = { readonly name: string; readonly leagues: number };
+/** `active`: how many of them are active. */
+export type SportFacet = Facet & { readonly active: number };
 export type Facets = ReturnType<typeof countFacets>;
 
 /** More sports and statuses are not counted. */
-export const MAX_FACETS = 100;
+const MAX_FACETS = 100;
 
 /** Caches the counts until the feed grows, since counting reads every league. */
 export function createFacetCounter(): (db: Database.Database) => Facets {
@@ -100,14 +106,14 @@ export function createFacetCounter(): (db: Database.Database) => Facets {
 
 /** Counts the listed leagues by sport, and all leagues by status, with `removed` as the status of removed leagues. */
 function countFacets(db: Database.Database) {
-  const count = (name: string, where: string): readonly Facet[] => {
-    const sql = `SELECT ${name} AS name, count(*) AS leagues FROM leagues WHERE ${where}
-      GROUP BY 1 ORDER BY leagues DESC, name LIMIT ${MAX_FACETS}`;
-    return db.prepare<[], Facet>(sql).all();
-  };
+  const group = `GROUP BY 1 ORDER BY leagues DESC, name LIMIT ${MAX_FACETS}`;
+  const sports = `SELECT ${truncate('sport')} AS name, count(*) AS leagues, sum(status = 'active') AS active
+    FROM leagues WHERE removed_at IS NULL ${group}`;
+  const statuses = `SELECT iif(removed_at IS NULL, ${truncate('status')}, 'removed') AS name, count(*) AS leagues
+    FROM leagues ${group}`;
   return {
-    sports: count(truncate('sport'), 'removed_at IS NULL'),
-    statuses: count(`iif(removed_at IS NULL, ${truncate('status')}, 'removed')`, 'true'),
+    sports: db.prepare<[], SportFacet>(sports).all(),
+    statuses: db.prepare<[], Facet>(statuses).all(),
   };
 }
 
@@ -136,6 +142,13 @@ export function readLeague(db: Database.Database, leagueId: string) {
   };
   return { ...row, fields: LEAGUE_MEMBERS.map(({ name, type }) => ({ name, value: readField(name, type) })) };
 }
+
+/** The name of a league; undefined if there is none with this id. */
+export const readName = (db: Database.Database, leagueId: string): string | undefined =>
+  db
+    .prepare<[string], string>(`SELECT ${truncate('league_name')} FROM leagues WHERE league_id = ?`)
+    .pluck()
+    .get(leagueId);
 
 type NamedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'removed_at'>;
 
