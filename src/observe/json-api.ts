@@ -5,6 +5,7 @@ import { type OutputStatus, selectLast } from '../store/queries/overview.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
 import { formatTimestamp } from '../time/clock.ts';
 import { parseDuration } from '../time/duration.ts';
+import { renderAtom } from './atom.ts';
 import { type Handler, jsonResponse, jsonTextResponse, type Response, type Routes } from './server.ts';
 import type { Monitor, State } from './worker-state.ts';
 
@@ -40,6 +41,11 @@ export function createJsonApi(monitor: Monitor): Routes {
       });
       return entries.length > 0 || waitMs === 0 ? response : { ...response, waitMs };
     }),
+    '/changes.atom': handle([], () => ({
+      status: 200,
+      headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
+      body: read((db) => renderAtom(db, provenance())),
+    })),
     '/leagues.json': handle(['status', 'sport', 'after', 'limit'], (query) => {
       // Like on the page, an empty filter matches every league.
       const [status, sport] = ['status', 'sport'].map((name) => query.get(name) || undefined);

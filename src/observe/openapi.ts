@@ -183,6 +183,11 @@ const PATHS: Readonly<Record<string, Schema>> = {
       LIMIT,
     ],
   ),
+  '/changes.atom': get(
+    'readAtom',
+    'The newest polls that changed something, for feed readers.',
+    answers([200, 'RFC 4287.', STRING, 'application/atom+xml'], WRONG, UNREADABLE),
+  ),
   '/openapi.json': get('describe', 'This description.', answers([200, 'OpenAPI 3.1.', { type: 'object' }])),
 };
 

@@ -35,6 +35,12 @@ export function timeOfChange(db: Database.Database, seq: number): string | undef
   return db.prepare<[number], string>('SELECT at FROM league_changes WHERE seq = ?').pluck().get(seq);
 }
 
+/** The range of the changes that were stored at this time: those of one poll. */
+export function readSeqs(db: Database.Database, at: string): FeedRange {
+  const sql = 'SELECT min(seq) - 1 AS after, max(seq) AS last FROM league_changes WHERE at = ?';
+  return db.prepare<[string], FeedRange>(sql).get(at) as FeedRange;
+}
+
 /** What the worker asks of the feed. */
 export function createFeed(db: Database.Database) {
   return {
