@@ -9,6 +9,7 @@ import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { readSnapshot } from '../store/queries/overview.ts';
 import { assertSameService } from '../sync/same-service.ts';
+import { plural } from '../terminal/text.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
 import { formatAge, formatSize } from '../time/duration.ts';
 import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
@@ -30,6 +31,7 @@ const LARGE_WAL_BYTES = 64_000_000;
 const MIN_FREE_BYTES = 20_000_000;
 const LOW_FREE_BYTES = 200_000_000;
 const MIN_FREE_FILES = 10;
+const SEE_STATUS = 'see league-sync status';
 const FIX_FILE = 'check the file and its disk, and restore a backup if it is lost';
 const FIX_FOLDER = 'name another place, or give this user write permission on the folder';
 
@@ -39,8 +41,9 @@ export function checkDatabase(path: string): DatabaseTarget {
     const { result, attention, state } = checkFile(file);
     assertRegularFile(`${file}.lock`);
     const lock = readLockStatus(file);
-    const warnings = attention.map(({ summary, what_to_do }) => warn('attention', summary, what_to_do));
-    const results = [result, ...warnings, describeLock(lock), ...checkDisk(file)];
+    // Their causes that last are among the results that follow.
+    const found = attention.length === 0 ? [] : [warn('attention', plural(attention.length, 'finding'), SEE_STATUS)];
+    const results = [result, ...found, describeLock(lock), ...checkDisk(file)];
     return { path: file, state, isInUse: lock.state !== 'none', results };
   } catch (error) {
     const failed = failure('database', error, 'check LEAGUE_SYNC_DATABASE, and the permissions of its folder');
@@ -108,8 +111,10 @@ function describe(path: string, inspection: Inspection): CheckResult {
   return ok('database', `${size}, ${live_leagues} leagues listed, ${last}${added}`);
 }
 
+export const NO_WORKER = ok('lock', 'not held: no worker runs');
+
 function describeLock(lock: LockStatus): CheckResult {
-  if (lock.state === 'none') return ok('lock', 'not held: no worker runs');
+  if (lock.state === 'none') return NO_WORKER;
   if (lock.holder === undefined)
     return ok('lock', 'being taken by a worker right now, or the lock file cannot be read');
   const { pid, host, since } = lock.holder;

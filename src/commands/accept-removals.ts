@@ -2,13 +2,16 @@ import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { countUnidentified } from '../store/queries/open-problems.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
-import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
+import { PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
 import { plural } from '../terminal/text.ts';
-import { systemClock } from '../time/clock.ts';
+import { systemClock, timeOfDay } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
+
+/** An id, as it usually is, has 36 characters. */
+const ID_COLUMNS = 100;
 
 const removals = (count: number): string => plural(count, 'removal');
 
@@ -57,9 +60,21 @@ async function confirm({ ask }: ProcessIO, count: number): Promise<boolean> {
 function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined): string {
   const { columns, paint } = terminal ?? PLAIN;
   const since = (at: string): string => (terminal === undefined ? at : formatAge(systemClock.now() - Date.parse(at)));
-  const rows = held.map((row) => [row.league_name ?? '', row.sport ?? '', since(row.held_since), row.league_id]);
-  const shown = (cells: readonly string[]) => cells.slice(0, columns < NARROW_COLUMNS ? 3 : 4);
-  const heading = ['league', 'sport', 'held since', 'league_id'];
-  const table = formatTable(shown(heading), rows.map(shown), terminal);
-  return [paint('warning', `${removals(held.length)} held`), '', table, ''].join('\n');
+  const first = held[0]?.held_since ?? '';
+  // At a terminal, what all have in common is in the heading.
+  const isOneTime = terminal !== undefined && held.every((row) => row.held_since === first);
+  const all = [
+    ['league', (row: HeldRemoval) => row.league_name ?? ''],
+    ['sport', (row: HeldRemoval) => row.sport ?? ''],
+    ...(isOneTime ? [] : [['held since', (row: HeldRemoval) => since(row.held_since)] as const]),
+    ...(columns < ID_COLUMNS ? [] : [['league_id', (row: HeldRemoval) => row.league_id] as const]),
+  ] as const;
+  const rows = held.map((row) => all.map(([, read]) => read(row)));
+  const table = formatTable(
+    all.map(([name]) => name),
+    rows,
+    terminal,
+  );
+  const when = isOneTime ? `, since ${timeOfDay(Date.parse(first), systemClock.now())}` : '';
+  return [paint('warning', `${removals(held.length)} held${when}`), '', table, ''].join('\n');
 }
