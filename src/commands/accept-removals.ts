@@ -6,7 +6,6 @@ import { PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
 import { plural } from '../terminal/text.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
-import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
@@ -59,22 +58,17 @@ async function confirm({ ask }: ProcessIO, count: number): Promise<boolean> {
 
 function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined): string {
   const { columns, paint } = terminal ?? PLAIN;
-  const since = (at: string): string => (terminal === undefined ? at : formatAge(systemClock.now() - Date.parse(at)));
-  const first = held[0]?.held_since ?? '';
-  // At a terminal, what all have in common is in the heading.
-  const isOneTime = terminal !== undefined && held.every((row) => row.held_since === first);
-  const all = [
-    ['league', (row: HeldRemoval) => row.league_name ?? ''],
-    ['sport', (row: HeldRemoval) => row.sport ?? ''],
-    ...(isOneTime ? [] : [['held since', (row: HeldRemoval) => since(row.held_since)] as const]),
-    ...(columns < ID_COLUMNS ? [] : [['league_id', (row: HeldRemoval) => row.league_id] as const]),
-  ] as const;
-  const rows = held.map((row) => all.map(([, read]) => read(row)));
-  const table = formatTable(
-    all.map(([name]) => name),
-    rows,
-    terminal,
-  );
-  const when = isOneTime ? `, since ${timeOfDay(Date.parse(first), systemClock.now())}` : '';
+  const isPlain = terminal === undefined;
+  const shown = (name: string, sport: string, since: string, id: string) => [
+    ...[name, sport],
+    ...(isPlain ? [since] : []),
+    ...(columns < ID_COLUMNS ? [] : [id]),
+  ];
+  const rows = held.map((row) => shown(row.league_name ?? '', row.sport ?? '', row.held_since, row.league_id));
+  const table = formatTable(shown('league', 'sport', 'held since', 'league_id'), rows, terminal);
+  const [first = '', ...later] = [...new Set(held.map((row) => row.held_since))].sort();
+  // Once for all at a terminal, since most are held by one poll.
+  const since = `${later.length > 0 ? ', the first' : ','} since ${timeOfDay(Date.parse(first), systemClock.now())}`;
+  const when = isPlain ? '' : since;
   return [paint('warning', `${removals(held.length)} held${when}`), '', table, ''].join('\n');
 }
