@@ -6,7 +6,7 @@ import { escapeAdvice, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '.
 import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';
 import { hangingIndent, NO_BREAK, plural } from '../terminal/text.ts';
 import { timeOfDay } from '../time/clock.ts';
-import { formatAge } from '../time/duration.ts';
+import { formatAge, formatCount } from '../time/duration.ts';
 
 export type StatusReport = Verdict &
   Omit<Overview, 'last_retry_after' | 'token_granted_at'> & {
@@ -73,7 +73,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
       ? ['last good poll', 'none yet', 'warning']
       : // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.
         ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
-    ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
+    ['leagues', `${formatCount(live_leagues)} listed, ${formatCount(removed_leagues)} removed`],
     describeHeld(report),
     ...describeExpiry(report, options),
     describeLogin(report, options),

@@ -1,5 +1,6 @@
 import widthOf from 'string-width';
 import { formatProblem, type Notice, type SettingsError } from '../errors.ts';
+import { formatCount } from '../time/duration.ts';
 import { escapeAdvice, escapeControls, type Paint, type Terminal, type Tone } from './style.ts';
 
 export { widthOf };
@@ -74,5 +75,5 @@ export function formatSettingsError(
 }
 
 export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
