@@ -7,7 +7,7 @@ import { build, type Metafile } from 'esbuild';
 const NEEDED_NODE = 24;
 const guard = `#!/usr/bin/env node
 if (Number.parseInt(process.versions.node, 10) < ${NEEDED_NODE}) {
-  process.stderr.write('league-sync needs Node ${NEEDED_NODE} or newer; this is Node ' + process.versions.node + '. "npm install node@${NEEDED_NODE}" puts one beside it; a checkout brings its own, for "npx league-sync".\\n');
+  process.stderr.write('league-sync needs Node ${NEEDED_NODE} or newer; this is Node ' + process.versions.node + '. "npm install node@${NEEDED_NODE}" puts one beside it; a checkout brings its own, for "./league-sync".\\n');
   process.exit(78);
 }
 // A diagnostic report of Node would contain the environment, and with it the password; set before anything can fail.

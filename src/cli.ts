@@ -73,7 +73,7 @@ const io: ProcessIO = {
 
 /** Wraps a text to the width of the terminal, if there is one, and escapes its control characters. */
 async function paragraph(text: string): Promise<string> {
-  const escaped = escapeControls(text);
+  const escaped = asTyped(escapeControls(text));
   if (io.terminal === undefined) return escaped;
   // Imported only if needed: loading string-width takes tens of milliseconds.
   const { wrap } = await import('./terminal/text.ts');
@@ -105,7 +105,7 @@ function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   // The callback is called even if the write fails, for example with EPIPE (`| head`).
   const isData = /^[[{]/.test(line) || DATA_COMMANDS.includes(process.argv[2] ?? '');
-  process.stdout.write(`${isData ? line : asTyped(line, process.stdout)}\n`, () => resolve());
+  process.stdout.write(`${isData ? line : asTyped(line)}\n`, () => resolve());
   // A stuck reader of stdout must not block the shutdown.
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
@@ -187,11 +187,11 @@ function begin(as: Mode): void {
 
 function printError(text: string): void {
   clearProgress();
-  process.stderr.write(`${asTyped(text, process.stderr)}\n`);
+  process.stderr.write(`${asTyped(text)}\n`);
 }
 
-function asTyped(text: string, stream: NodeJS.WriteStream): string {
-  return writeAsTyped(text, { ...advised, environment: process.env, columns: terminalOf(stream)?.columns });
+function asTyped(text: string): string {
+  return writeAsTyped(text, { ...advised, environment: process.env });
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
@@ -204,6 +204,7 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
     },
     paint: createPaint(hasColor),
     clear: clearProgress,
+    asTyped,
   };
 }
 

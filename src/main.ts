@@ -24,12 +24,12 @@ export async function main(args: readonly string[], io: ProcessIO, begin: (mode:
       if (mode === 'oneShot' && io.errorTerminal) await io.warn({ message: `stopped; ${error.written}` });
       return EXIT.done;
     }
-    return await reportError(error, io);
+    return await reportError(error, io, mode);
   }
   return exitCode;
 }
 
-async function reportError(error: unknown, io: ProcessIO): Promise<number> {
+async function reportError(error: unknown, io: ProcessIO, mode: Mode | undefined): Promise<number> {
   await io.closeLogs();
   const code = exitCodeOf(error);
   const isExpected = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
@@ -37,8 +37,10 @@ async function reportError(error: unknown, io: ProcessIO): Promise<number> {
   else if (error instanceof SettingsError) {
     const { formatSettingsError } = await import('./terminal/text.ts');
     io.printError(formatSettingsError(LEAD, error, io.errorTerminal));
-  } else if (isExpected) await io.warn({ message: error.message });
-  else io.printError(LEAD + (error.stack ?? error.message));
+  } else if (isExpected) {
+    const needsNext = mode === 'oneShot' && io.errorTerminal && error instanceof RunError && error.fix === undefined;
+    await io.warn({ message: error.message, ...(needsNext && { fix: 'league-sync check' }) });
+  } else io.printError(LEAD + (error.stack ?? error.message));
   return code;
 }
 

@@ -10,6 +10,7 @@ import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { findNoisyField } from '../store/queries/feed.ts';
 import { isNote, readSnapshot } from '../store/queries/overview.ts';
 import { assertSameService } from '../sync/same-service.ts';
+import { plural } from '../terminal/text.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
 import { formatAge, formatSize } from '../time/duration.ts';
 import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
@@ -31,6 +32,7 @@ const LARGE_WAL_BYTES = 64_000_000;
 const MIN_FREE_BYTES = 20_000_000;
 const LOW_FREE_BYTES = 200_000_000;
 const MIN_FREE_FILES = 10;
+const SEE_STATUS = 'see league-sync status';
 const FIX_FILE = 'check the file and its disk, and restore a backup if it is lost';
 const FIX_FOLDER = 'name another place, or give this user write permission on the folder';
 
@@ -40,10 +42,11 @@ export function checkDatabase(path: string): DatabaseTarget {
     const { result, attention, state } = checkFile(file);
     assertRegularFile(`${file}.lock`);
     const lock = readLockStatus(file);
-    const warnings = attention.map((row) =>
-      isNote(row) ? ok('attention', row.summary) : warn('attention', row.summary, row.what_to_do),
-    );
-    const results = [result, ...warnings, describeLock(lock), ...checkDisk(file)];
+    // Their causes that last are among the results that follow.
+    const findings = attention.filter((row) => !isNote(row)).length;
+    const found = findings === 0 ? [] : [warn('attention', plural(findings, 'finding'), SEE_STATUS)];
+    const notes = attention.filter(isNote).map(({ summary }) => ok('attention', summary));
+    const results = [result, ...found, ...notes, describeLock(lock), ...checkDisk(file)];
     return { path: file, state, isInUse: lock.state !== 'none', results };
   } catch (error) {
     const failed = failure('database', error, 'check LEAGUE_SYNC_DATABASE, and the permissions of its folder');
@@ -124,8 +127,10 @@ function describe(path: string, inspection: Inspection): CheckResult {
   return ok('database', `${size}, ${live_leagues} live leagues, ${last}${added}`);
 }
 
+export const NO_WORKER = ok('lock', 'not held: no worker runs');
+
 function describeLock(lock: LockStatus): CheckResult {
-  if (lock.state === 'none') return ok('lock', 'not held: no worker runs');
+  if (lock.state === 'none') return NO_WORKER;
   if (lock.holder === undefined)
     return ok('lock', 'being taken by a worker right now, or the lock file cannot be read');
   const { pid, host, since } = lock.holder;

@@ -15,7 +15,7 @@ const CHANGE_SIGNS =
 /** After printing help, the version or a usage error, `parseAsync` rejects with a CommanderError. */
 export function createProgram(execute: Execute, io: Output): Program {
   const program = fitTerminal(new Program('league-sync'), io)
-    .description('Keeps a sports service’s leagues in a SQLite database that any tool can query.')
+    .description("Keeps a sports service's leagues in a SQLite database that any tool can query.")
     .version(findPackage().version)
     .exitOverride()
     .showHelpAfterError('(see league-sync --help)');
@@ -47,7 +47,7 @@ function addServiceCommands(program: Program, execute: Execute): void {
     .action((options) => execute(async () => (await import('../commands/sync.ts')).sync, options, 'oneShot'));
   program
     .command('profile')
-    .description('log in, print the player’s profile and store it')
+    .description("log in, print the player's profile and store it")
     .option('--json', 'print one JSON object')
     .action((options) => execute(async () => (await import('../commands/profile.ts')).profile, options, 'oneShot'));
   program

@@ -1,14 +1,15 @@
 import { EXIT } from '../errors.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
-import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
+import { PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
 import { plural } from '../terminal/text.ts';
-import { systemClock } from '../time/clock.ts';
-import { formatAge } from '../time/duration.ts';
+import { systemClock, timeOfDay } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
 const WHEN = 'the next poll applies them, unless their leagues are listed again';
+/** An id, as it usually is, has 36 characters. */
+const ID_COLUMNS = 100;
 
 const removals = (count: number): string => plural(count, 'removal');
 
@@ -49,10 +50,17 @@ async function confirm({ ask }: ProcessIO, count: number): Promise<boolean> {
 
 function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined): string {
   const { columns, paint } = terminal ?? PLAIN;
-  const since = (at: string): string => (terminal === undefined ? at : formatAge(systemClock.now() - Date.parse(at)));
-  const rows = held.map((row) => [row.league_name ?? '', row.sport ?? '', since(row.held_since), row.league_id]);
-  const shown = (cells: readonly string[]) => cells.slice(0, columns < NARROW_COLUMNS ? 3 : 4);
-  const heading = ['league', 'sport', 'held since', 'league_id'];
-  const table = formatTable(shown(heading), rows.map(shown), terminal);
-  return [paint('warning', `${removals(held.length)} held`), '', table, ''].join('\n');
+  const isPlain = terminal === undefined;
+  const shown = (name: string, sport: string, since: string, id: string) => [
+    ...[name, sport],
+    ...(isPlain ? [since] : []),
+    ...(columns < ID_COLUMNS ? [] : [id]),
+  ];
+  const rows = held.map((row) => shown(row.league_name ?? '', row.sport ?? '', row.held_since, row.league_id));
+  const table = formatTable(shown('league', 'sport', 'held since', 'league_id'), rows, terminal);
+  const [first = '', ...later] = [...new Set(held.map((row) => row.held_since))].sort();
+  // Once for all at a terminal, since most are held by one poll.
+  const since = `${later.length > 0 ? ', the first' : ','} since ${timeOfDay(Date.parse(first), systemClock.now())}`;
+  const when = isPlain ? '' : since;
+  return [paint('warning', `${removals(held.length)} held${when}`), '', table, ''].join('\n');
 }

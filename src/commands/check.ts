@@ -1,4 +1,5 @@
 import { checkAll } from '../check/check.ts';
+import { NO_WORKER } from '../check/database.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
 import { escapeAtTerminal, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
@@ -16,6 +17,8 @@ export const check: Command<{ readonly json?: boolean }> = async (io, { json = f
   }
   const ok = checks.every(({ result }) => result !== 'fail');
   await io.print(json ? escapeAtTerminal(JSON.stringify({ ok, checks }), io.terminal) : summarize(checks, io.terminal));
+  if (!json && ok && io.terminal !== undefined && checks.includes(NO_WORKER))
+    await io.say('→ start the worker: league-sync run');
   return ok ? EXIT.done : EXIT.failed;
 };
 

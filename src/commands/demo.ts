@@ -102,12 +102,12 @@ function summarize(): Block {
     ['kept', `${DATABASE}, until the next demo`],
     ['next', commandFor('changes')],
     ['', commandFor('status')],
-    ['for real', 'npx league-sync check'],
+    ['for real', 'league-sync check'],
   ];
 }
 
 function commandFor(command: string): string {
-  return `npx league-sync ${command} --database ${DATABASE}`;
+  return `league-sync ${command} --database ${DATABASE}`;
 }
 
 /** Gives the first changes of each poll. Reads them from the change feed, as any other tool could. */

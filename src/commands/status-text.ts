@@ -1,11 +1,12 @@
 import { OUTPUTS, outputCondition, type Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
-import { isNote, type OutputStatus, type Overview } from '../store/queries/overview.ts';
+import { isNote, type OutputStatus, type Overview, type RunSummary } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
-import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
+import { escapeAdvice, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
 import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';
 import { hangingIndent, NO_BREAK, plural } from '../terminal/text.ts';
-import { formatAge } from '../time/duration.ts';
+import { timeOfDay } from '../time/clock.ts';
+import { formatAge, formatCount } from '../time/duration.ts';
 
 export type StatusReport = Verdict &
   Omit<Overview, 'last_retry_after' | 'token_granted_at'> & {
@@ -25,6 +26,7 @@ const WIDE_COLUMNS = 110;
 type Row = readonly [name: string, text: string, tone?: Tone];
 
 const MAX_HELD = 5;
+const RUNS_SHOWN = 10;
 /** The most lines of the result of a run. */
 const MAX_LINES = 3;
 
@@ -36,14 +38,14 @@ const BAD = new Set<string>(['stale', 'credentials-refused']);
 export function formatStatus(report: StatusReport, options: TextOptions): string {
   const { columns, paint } = options.terminal ?? PLAIN;
   const item = (lead: string, text: string, tone: Tone): readonly string[] =>
-    hangingIndent(lead, text, columns).map((line) => paint(tone, line));
+    hangingIndent(lead, escapeAdvice(text, options.terminal ?? PLAIN), columns).map((line) => paint(tone, line));
   const verdict = [
     ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
     ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
   ];
   const attention = report.attention.flatMap((row) => [
-    ...item('! ', escapeControls(row.summary), BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
-    ...item('  → ', escapeControls(row.what_to_do), 'plain'),
+    ...item('! ', row.summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
+    ...item('  → ', row.what_to_do, 'plain'),
   ]);
   const record = formatRecord(rowsOf(report, options), options.terminal);
   const runs = report.last_runs.length > 0 ? formatRuns(report, options) : '';
@@ -71,7 +73,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
       ? ['last good poll', 'none yet', 'warning']
       : // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.
         ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
-    ['leagues', `${live_leagues} live, ${removed_leagues} removed`],
+    ['leagues', `${formatCount(live_leagues)} live, ${formatCount(removed_leagues)} removed`],
     describeHeld(report),
     ...describeExpiry(report, options),
     describeLogin(report, options),
@@ -158,22 +160,38 @@ const RUN_TONES: Readonly<Record<string, Tone>> = {
   failed: 'bad',
 };
 
+type Told = { readonly run: RunSummary; readonly what: string; readonly count: number; readonly since: string };
+
+/** At a terminal, equal runs in a row of one kind are one, so that the last other one is in view. */
+function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Told[] {
+  const told: Told[] = [];
+  for (const run of runs) {
+    const { kind, outcome, started_at: since } = run;
+    const isGood = outcome === 'changed' || outcome === 'unchanged' || outcome === 'held';
+    const what = run.error_message ?? (isGood && kind === 'leagues' ? describeCounts(run, run.http_status) : '');
+    const index = told.findLastIndex((one) => one.run.kind === kind);
+    const last = told[index];
+    if (isFolding && last?.run.outcome === outcome && last.what === what && outcome !== 'changed')
+      told[index] = { ...last, count: last.count + 1, since };
+    else if (told.length === RUNS_SHOWN) break;
+    else told.push({ run, what, count: 1, since });
+  }
+  return told;
+}
+
 function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions): string {
   const ifWide = (...cells: readonly string[]) => (isWide(terminal) ? cells : []);
   const isNarrow = terminal !== undefined && terminal.columns < NARROW_COLUMNS;
   const ifNotNarrow = (...cells: readonly string[]) => (isNarrow ? [] : cells);
-  const rows = last_runs.map((run, index): readonly Cell[] => {
-    const isGood = run.outcome === 'changed' || run.outcome === 'unchanged' || run.outcome === 'held';
-    const counts = isGood && run.kind === 'leagues' ? describeCounts(run, run.http_status) : '';
-    const error = run.error_message;
-    const isRepeated = terminal !== undefined && error !== null && error === last_runs[index - 1]?.error_message;
+  const rows = foldRuns(last_runs, terminal !== undefined).map(({ run, what, count, since }): readonly Cell[] => {
+    const many = count === 1 ? '' : `×${count} since ${timeOfDay(Date.parse(since), now)}`;
     return [
       ...ifNotNarrow(String(run.id)),
       run.kind,
       ...ifWide(run.trigger, run.started_at),
       formatAge(now - Date.parse(run.started_at)),
       { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
-      isRepeated ? 'same as above' : (error ?? counts),
+      [many, what].filter((part) => part !== '').join(': '),
     ];
   });
   return formatTable(

@@ -14,11 +14,14 @@ import { formatStatus, type StatusReport } from './status-text.ts';
 /** How long a worker may take to answer, whose address may be another's. */
 const ASK_MS = 1_000;
 
+/** At a terminal equal runs are one line: more than a week, at a poll every five minutes. */
+const RUNS_READ = 2_500;
+
 type StatusOptions = DatabaseOption & { readonly json?: boolean; readonly failIfStale?: boolean };
 
 export const status: Command<StatusOptions> = async (io, { json, failIfStale, ...option }) => {
   const database = await findDatabase(io, option);
-  const overview = readOverview(database);
+  const overview = readOverview(database, json || io.terminal === undefined ? undefined : RUNS_READ);
   const worker = readLockStatus(database);
   const now = systemClock.now();
   const staleness = judgeStaleness(overview, worker);

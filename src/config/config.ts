@@ -87,9 +87,11 @@ function readBaseUrl(values: Values): URL {
 function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   if (Object.keys(values).some((name) => /^LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)/.test(name))) return undefined;
   const example = join(findPackage().folder, '.env.example');
-  if (hasDotenv || !existsSync(example)) return 'write these settings into .env; docs/configuration.md explains them';
+  const demo = '. To try it without settings: league-sync demo';
+  if (hasDotenv || !existsSync(example))
+    return `write these settings into .env; docs/configuration.md explains them${demo}`;
   const path = relative('.', example);
-  return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; docs/configuration.md explains all settings`;
+  return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; docs/configuration.md explains all settings${demo}`;
 }
 
 const NEEDED = [

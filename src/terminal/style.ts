@@ -19,7 +19,13 @@ export type Terminal = {
   readonly paint: Paint;
   /** Removes what is not to be left there, before a line is printed. */
   readonly clear?: () => void;
+  /** Writes the commands in a text as they must be typed. Call it before the text is wrapped. */
+  readonly asTyped?: (text: string) => string;
 };
+
+export function escapeAdvice(text: string, { asTyped = (same) => same }: Terminal): string {
+  return asTyped(escapeControls(text));
+}
 
 /** For output to a pipe: lines of any length, no colour. */
 export const PLAIN: Terminal = { columns: Number.POSITIVE_INFINITY, paint: createPaint(false) };

@@ -1,6 +1,7 @@
 import widthOf from 'string-width';
 import { formatProblem, type Notice, type SettingsError } from '../errors.ts';
-import { escapeControls, type Paint, type Terminal, type Tone } from './style.ts';
+import { formatCount } from '../time/duration.ts';
+import { escapeAdvice, escapeControls, type Paint, type Terminal, type Tone } from './style.ts';
 
 export { widthOf };
 
@@ -29,7 +30,8 @@ export function formatCell(text: string, tone: Tone, width: number, paint: Paint
 export const NO_BREAK = '\u00a0';
 
 /** Kept on one line where it fits: a command to copy, such as `league-sync sync --dry-run`; `5 s ago`; a schedule. */
-const PHRASE = /\bleague-sync [a-z][a-z-]*(?: --[a-z-]+)?|\d (?:ms|s|min|h|d|[KMG]?B)\b(?: ago)?|"[\d*][\d*/, -]*"/g;
+const PHRASE =
+  /(?:LEAGUE_SYNC_DATABASE=\S+ )?(?:npx |\S*\/)?\bleague-sync [a-z][a-z-]*(?: --database \S+)?(?: --[a-z-]+)?|\d (?:ms|s|min|h|d|[KMG]?B)\b(?: ago)?|"[\d*][\d*/, -]*"/g;
 
 /** Breaks lines at spaces only: a longer word has a line of its own. Later lines begin with `indent` spaces. */
 export function wrap(text: string, width: number, indent = 0): readonly string[] {
@@ -56,10 +58,10 @@ export function hangingIndent(lead: string, text: string, width: number, indent 
 export function formatNotice(lead: string, notice: Notice, terminal: Terminal | undefined): string {
   const { message, fix } = notice;
   if (terminal === undefined) return lead + escapeControls(formatProblem(notice));
-  const lines = hangingIndent(lead, escapeControls(message), terminal.columns);
+  const lines = hangingIndent(lead, escapeAdvice(message, terminal), terminal.columns);
   if (fix === undefined) return lines.join('\n');
-  const fixLines = hangingIndent(`${' '.repeat(widthOf(lead))}→ `, escapeControls(fix), terminal.columns);
-  return [...lines, ...fixLines.map((line) => terminal.paint('warning', line))].join('\n');
+  const fixLines = hangingIndent(`${' '.repeat(widthOf(lead))}→ `, escapeAdvice(fix, terminal), terminal.columns);
+  return [...lines, ...fixLines].join('\n');
 }
 
 export function formatSettingsError(
@@ -73,5 +75,5 @@ export function formatSettingsError(
 }
 
 export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import type { Line } from './markdown.ts';
 
 /** The commands that go on until Ctrl-C. */
-const LASTING = /^(?:npx league-sync (?:run|simulate|demo)|npm start|npm run demo)\b(?!.*--(?:for|help))/;
+const LASTING = /^(?:(?:npx |\.\/)league-sync (?:run|simulate|demo)|npm start|npm run demo)\b(?!.*--(?:for|help))/;
 /** The commands that fetch packages; nothing else needs a network. */
 const FETCHING = /^npm (?:ci|install)\b/;
 

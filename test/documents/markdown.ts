@@ -29,7 +29,7 @@ const SHELL = 'sh';
 /** Languages of blocks that are not commands. */
 const TOLD = ['', 'ini', 'js', 'nginx', 'python', 'sql', 'text', 'ts', 'yaml'];
 const NAMED =
-  /`((?:[A-Z_]+=\S+ )*(?:(?:npx )?league-sync(?:@[\w-]+)?|npx|npm|(?:node_modules\/\.bin\/)?node)\s[^`]+)`/g;
+  /`((?:[A-Z_]+=\S+ )*(?:(?:npx |\.\/)?league-sync(?:@[\w-]+)?|npx|npm|(?:node_modules\/\.bin\/)?node)\s[^`]+)`/g;
 
 /** Reads a document. Outputs after a block of SQL are left out: the cookbook has a test of its own for these. */
 export function readDocument(file: string, text: string): Document {

@@ -127,5 +127,5 @@ export function createReader({ clone, env, fetching, room, report }: ReaderOptio
 }
 
 function isQuery(commands: readonly Line[]): boolean {
-  return commands.length === 1 && /^(?:\w+=\S+ )?npx league-sync query /.test(commands[0]?.text ?? '');
+  return commands.length === 1 && /^(?:\w+=\S+ )?(?:npx |\.\/)league-sync query /.test(commands[0]?.text ?? '');
 }

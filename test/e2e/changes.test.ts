@@ -176,7 +176,7 @@ describe('changes', { timeout: 60_000 }, () => {
     for (const value of values) {
       const { code, stdout, stderr } = await runCommand(['changes', `${option}=${value}`], { cwd });
       expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-      expect(stderr).toMatch(new RegExp(`^error: .*${option}.*\\b(number|date)\\b`));
+      expect(stderr).toMatch(new RegExp(`^league-sync: .*${option}.*\\b(number|date)\\b`));
       expect(stderr).not.toMatch(/^\s+at /m);
     }
     expect(readdirSync(cwd)).toEqual([]);

@@ -134,7 +134,8 @@ describe('check of a service', () => {
     bench.simulator.setFault('long-pause', false);
     const before = bench.simulator.requests.length;
     const checked = await runCheck(bench);
-    expect(troubles(checked)).toEqual(['warn attention', 'warn attention', 'warn service']);
+    expect(troubles(checked)).toEqual(['warn attention', 'warn service']);
+    expect(told(checked, 'attention')).toBe('warn 2 findings -> see league-sync status');
     expect(told(checked, 'service')).toMatch(/not to be called before 20.*\(Retry-After\)/);
     expect(bench.simulator.requests).toHaveLength(before);
   });

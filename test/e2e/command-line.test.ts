@@ -63,13 +63,13 @@ describe('the program', () => {
     const { code, stdout, stderr } = await runCommand(args.split(' '), { cwd });
     expect(code).toBe(64);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toMatch(/^league-sync: /);
     expect(readdirSync(cwd)).toEqual([]);
   });
 
   it.each([
-    ['stauts', "error: unknown command 'stauts'\n(Did you mean status?)\n(see league-sync --help)\n"],
-    ['copi', "error: unknown command 'copi'\n(see league-sync --help)\n"],
+    ['stauts', "league-sync: unknown command 'stauts'\n(Did you mean status?)\n(see league-sync --help)\n"],
+    ['copi', "league-sync: unknown command 'copi'\n(see league-sync --help)\n"],
   ])('called as "%s" suggests the closest command, if there is one', async (word, said) => {
     expect((await runCommand([word], { cwd: makeFolder().path })).stderr).toBe(said);
   });

@@ -133,10 +133,23 @@ describe('at a terminal', () => {
     expect(text).toMatch(/^1 +leagues .*failed +failed for.*\n {10,}.*reason[\s\S]*…$/m);
   });
 
-  it('a wide one shows timestamps, a narrow one only ages', async () => {
+  it('runs in a row that are equal are one line, so that the last change is in view', async () => {
     const bench = await setUpSynced();
-    expect(await show(bench, 'changes --limit 1', 140)).toMatch(/^124 {2}2\S+Z {2}(just now|\d+ s ago) /);
-    expect(await show(bench, 'changes --limit 1', 80)).toMatch(/^124 {2}(just now|\d+ s ago) /);
+    const scopes = { leagues: "'all'", profile: 'NULL' };
+    for (const [kind, scope] of Object.entries(scopes).flatMap((each) => Array(12).fill(each)))
+      write(
+        bench,
+        `INSERT INTO runs (kind, trigger, scope, started_at, outcome, http_status)
+          VALUES ('${kind}', 'schedule', ${scope}, '2026-11-20T12:00:00.000Z', 'unchanged', 304)`,
+      );
+    const text = stripVTControlCharacters(await show(bench, 'status', 80));
+    const runs = text.slice(text.indexOf('\nrun ')).trim().split('\n').slice(1);
+    expect(runs).toEqual([
+      expect.stringMatching(/^25 +profile .* unchanged +×12 since 2026-11-20 12:00:00 UTC$/),
+      expect.stringMatching(/^13 +leagues .* unchanged +×12 since 2026-11-20 12:00:00 UTC: the service$/),
+      expect.stringMatching(/^ +says that the list is the same$/),
+      expect.stringMatching(/^1 +leagues .* changed +124 received, 124 added$/),
+    ]);
   });
 
   it('colours show good and bad states, except with NO_COLOR or a dumb terminal', async () => {

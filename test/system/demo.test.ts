@@ -106,10 +106,10 @@ describe('a demo at a terminal', () => {
       '',
       'for real',
     ]);
-    const commands = lines.filter((line) => line.includes('npx ')).map((line) => line.slice(10));
+    const commands = lines.filter((line) => line.includes(' league-sync ')).map((line) => line.slice(10));
     expect(commands.map((command) => lookUp(command, { clone: '.', database }))).toEqual(Array(5).fill('exists'));
     for (const command of commands.filter((line) => /--database/.test(line) && !/--follow/.test(line)))
-      expect((await runProgram(command.split(' ').slice(2), { cwd })).code).toBe(0);
+      expect((await runProgram(command.split(' ').slice(1), { cwd })).code).toBe(0);
   });
 
   it('tells once why a poll holds removals or fails, with a command that works as printed', async () => {
@@ -133,7 +133,7 @@ describe('a demo at a terminal', () => {
     const reasons = screen.replaceAll(/\s+/g, ' ').match(/The service answered [^.]+ with status 503/g) ?? [];
     expect(reasons).not.toEqual([]);
     expect(reasons).toEqual([...new Set(reasons)]);
-    const [, command = ''] = /^ {11}→ npx league-sync (.+)\r$/m.exec(screen) ?? [];
+    const [, command = ''] = /^ {11}→ league-sync (.+)\r$/m.exec(screen) ?? [];
     expect(command).toBe('accept-removals --database demo-data/leagues.db');
     expect((await runProgram([...command.split(' '), '--yes'], { cwd })).code).toBe(0);
   });

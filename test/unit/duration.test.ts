@@ -1,5 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatDuration, parseDuration, parseSize, writeDuration } from '../../src/time/duration.ts';
+import {
+  formatAge,
+  formatCount,
+  formatDuration,
+  parseDuration,
+  parseSize,
+  writeDuration,
+} from '../../src/time/duration.ts';
+
+it.each([
+  [0, '0'],
+  [999, '999'],
+  [1_000, '1,000'],
+  [1_234_567, '1,234,567'],
+])('the count %i is written %s', (count, text) => {
+  expect(formatCount(count)).toBe(text);
+});
 
 describe('a duration', () => {
   it.each([

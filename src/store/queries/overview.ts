@@ -73,17 +73,19 @@ export function prepareStatus(client: Database.Database) {
 
 export type Overview = ReturnType<typeof readOverview>;
 
-export function readOverview(path: string) {
-  return withReader(path, (client) => client.transaction(() => selectOverview(client))());
+export function readOverview(path: string, runs = LAST_RUNS) {
+  return withReader(path, (client) => client.transaction(() => selectOverview(client, runs))());
 }
 
-function selectOverview(client: Database.Database) {
+const LAST_RUNS = 10;
+
+function selectOverview(client: Database.Database, runs: number) {
   const granted = selectLogin(client, eq(logins.outcome, 'ok'));
   const { freshness, attention, outputStatus } = prepareStatus(client);
   return {
     freshness: freshness(),
     attention: attention(),
-    ...selectLast(client),
+    ...selectLast(client, runs),
     /** When the token of the last granted login expires, by the service's clock. */
     token_expires_at: granted?.expires_at ?? null,
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
@@ -94,10 +96,10 @@ function selectOverview(client: Database.Database) {
 }
 
 /** What `status` and `/status.json` list. Call this in a transaction, so that it is consistent. */
-export function selectLast(client: Database.Database) {
+export function selectLast(client: Database.Database, runs = LAST_RUNS) {
   const login = selectLogin(client);
   return {
-    last_runs: selectRuns(client, 10),
+    last_runs: selectRuns(client, runs),
     last_login: login && { at: login.at, outcome: login.outcome, error_message: login.error_message },
     held_removals: selectHeldRemovals(client),
   };
