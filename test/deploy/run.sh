@@ -152,7 +152,7 @@ is_open_to_this_machine_alone() {
   finds_nothing -v '127\.0\.0\.1:9464' "$work/open"
 }
 
-shows_its_leagues() { engine exec "$worker" league-sync status | grep '124 listed'; }
+shows_its_leagues() { engine exec "$worker" league-sync status | grep '124 live'; }
 of_worker() { engine inspect --format "$1" "$worker"; }
 is_narrow() {
   local process
