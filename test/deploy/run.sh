@@ -48,8 +48,9 @@ compose() {
 
 # compose.yaml as people have it: in a folder with .env and secrets.
 lay_out_compose() {
-  mkdir -p "$work/compose/secrets"
+  mkdir -p "$work/compose/secrets" "$work/compose/deploy"
   cp "$project/compose.yaml" "$work/compose"
+  cp "$project/deploy/datasette.json" "$work/compose/deploy"
   echo player >"$work/compose/secrets/username"
   echo secret-password >"$work/compose/secrets/password"
   chmod 600 "$work/compose/secrets"/*
