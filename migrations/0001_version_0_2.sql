@@ -21,6 +21,9 @@ ALTER TABLE `held_removals` ADD `reason` TEXT CHECK (reason IN ('empty-list', 'u
 --> statement-breakpoint
 ALTER TABLE `drift` ADD `example_league_id` TEXT;
 --> statement-breakpoint
+-- What version 0.1.0 called absent for any, which was no type.
+UPDATE `drift` SET detail = 'not sent' WHERE kind = 'missing-field' AND detail LIKE 'absent for %';
+--> statement-breakpoint
 -- Finds the last run of the profile among the many of the leagues.
 CREATE INDEX `runs_of_profile` ON `runs` (`id`) WHERE kind = 'profile';
 --> statement-breakpoint
@@ -360,69 +363,142 @@ SELECT min(finished_at), 'unusual-change', NULL,
 FROM unusual GROUP BY NULL;
 --> statement-breakpoint
 CREATE VIEW `about` AS
+WITH
+	last_change AS (SELECT seq, run_id, at, league_id FROM league_changes ORDER BY seq DESC LIMIT 1),
+	-- What the statements below ask for, so that they find something in this very file.
+	example AS (
+		SELECT
+			quote(coalesce((SELECT league_name FROM leagues, last_change USING (league_id)), 'NBA')) AS name,
+			coalesce((SELECT run_id FROM last_change), 1) AS run,
+			coalesce((SELECT seq - 1 FROM last_change), 0) AS cursor,
+			coalesce((SELECT at FROM league_changes ORDER BY seq LIMIT 1), '2026-11-20T12:00:00.000Z') AS first,
+			coalesce((SELECT at FROM league_changes WHERE seq <= (SELECT seq / 2 FROM last_change) ORDER BY seq DESC LIMIT 1),
+				(SELECT at FROM last_change), '2026-11-20T12:00:00.000Z') AS instant,
+			coalesce((SELECT at FROM last_change), '2026-11-20T12:00:00.000Z') AS last
+	)
 SELECT 'about' AS topic, 'this file' AS subject,
 	'The leagues of a sports service, and the history of their changes. league-sync polls the service and keeps this file'
 		|| ' up to date; other programs only read it.' AS answer
 UNION ALL SELECT 'about', 'state now',
-	'Up to date: ' || live_leagues || ' leagues listed, last good poll ' || last_success_at || '.'
-	FROM freshness WHERE NOT EXISTS (SELECT 1 FROM attention WHERE what <> 'unusual-change')
-UNION ALL SELECT 'about', 'needs attention', summary FROM attention
-UNION ALL SELECT 'about', 'instants', 'UTC text such as 2026-11-20T12:00:00.000Z. Always write the milliseconds: as text,'
-	|| ' 12:00:00Z comes after 12:00:00.500Z.'
-UNION ALL SELECT 'about', 'history', seq || ' changes, from ' || (SELECT min(at) FROM league_changes) || ' to ' || at || '.'
-	FROM (SELECT seq, at FROM league_changes ORDER BY seq DESC LIMIT 1)
+	'Up to date: ' || listed_leagues || ' leagues listed.' FROM freshness
+	WHERE NOT EXISTS (SELECT 1 FROM attention WHERE what <> 'unusual-change')
+UNION ALL SELECT 'about', 'look at', summary FROM attention
+UNION ALL SELECT 'about', 'last good poll', coalesce(last_success_at, 'none yet') FROM freshness
+UNION ALL SELECT 'about', 'written by',
+	'league-sync' || coalesce((SELECT ' ' || program_version FROM runs ORDER BY id DESC LIMIT 1), '')
+		|| ', with schema ' || version || ' since ' || applied_at || '; the file was made at '
+		|| (SELECT applied_at FROM schema_migrations WHERE version = 1) || '.'
+	FROM (SELECT version, applied_at FROM schema_migrations ORDER BY version DESC LIMIT 1)
+UNION ALL SELECT 'about', 'history', seq || ' changes, from ' || first || ' to ' || at || '. Nothing is known of the time'
+	|| ' before: no rows then does not mean no leagues.' FROM last_change, example
 UNION ALL SELECT 'about', 'id of this database', id FROM database_identity
-UNION ALL SELECT 'about', 'written by', 'league-sync' || coalesce((SELECT ' ' || program_version FROM runs ORDER BY id DESC LIMIT 1), '')
+UNION ALL SELECT 'about', column1, column2 FROM (VALUES
+	('live, listed, held, removed', 'A league is live while removed_at is NULL. A live league is listed (the service sends it)'
+		|| ' unless its removal is held (held_leagues): the list lacks it, but it is not removed yet.'),
+	('instants', 'UTC text such as 2026-11-20T12:00:00.000Z, always with milliseconds. Text without them compares wrongly;'
+		|| ' strftime(''%Y-%m-%dT%H:%M:%fZ'', ''2026-11-20 12:00'') makes an instant of what is shorter.'),
+	('NULL', 'In the optional columns of a league (sport_db_id to last_update_datetime): the service sent null or nothing, or a'
+		|| ' value that fits no column and is in extra.'),
+	('polls', 'A row of runs is one poll, of the leagues or of the profile. It is good if its outcome is changed, unchanged or'
+		|| ' held.'),
+	('following the changes', 'Keep two values: the seq of the last change that you have handled, and the id of this database.'
+		|| ' Ask for greater seq. With another id it is another feed: begin anew. Held removals, rejected elements and'
+		|| ' staleness are never in the feed, but in held_leagues, rejected_leagues and attention.'))
 UNION ALL SELECT 'begin with', column1, (SELECT description FROM data_dictionary WHERE object = column1 AND position = 0)
 	FROM (VALUES ('attention'), ('freshness'), ('active_leagues'), ('leagues'), ('league_changes'), ('league_versions'),
-		('league_field_changes'), ('held_leagues'), ('runs'), ('data_dictionary'))
-UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
-	('What needs attention, and what can be done about it?', 'SELECT * FROM attention'),
+		('league_field_changes'), ('held_leagues'), ('outages'), ('runs'), ('data_dictionary'))
+-- The name comes last, since it may be anything.
+UNION ALL SELECT 'ask', column1, replace(replace(replace(replace(replace(replace(column2,
+	'<run>', run), '<cursor>', cursor), '<first>', first), '<instant>', instant), '<last>', last), '<name>', name)
+FROM example, (VALUES
+	('What should somebody look at, and what can be done about it?', 'SELECT * FROM attention'),
 	('How fresh is the data, and is it stale?',
 		'SELECT *, stale_at <= strftime(''%Y-%m-%dT%H:%M:%fZ'', ''now'') AS is_stale FROM freshness'),
-	('How many leagues are listed and active, and how many of these are no longer sent?',
-		'SELECT count(*) AS active, sum(held) AS no_longer_sent FROM active_leagues'),
-	('Which earlier values did a league have, and when?',
-		'SELECT at, field, old_value, new_value FROM league_field_changes WHERE league_id = ''ID'' ORDER BY seq'),
-	('Which leagues left, which came back, and what is different since?',
-		'SELECT change.at, change.kind, change.league_id, coalesce(change.after, change.before) ->> ''$.league_name'''
-			|| ' AS league_name, field, old_value, new_value FROM league_changes AS change'
-			|| ' LEFT JOIN league_field_changes AS field ON field.seq = change.seq'
-			|| ' WHERE change.kind IN (''removed'', ''restored'') ORDER BY change.seq'),
-	('Which leagues are gone now, and since when?',
+	('How many leagues are live, listed, held and removed?',
+		'SELECT live_leagues, listed_leagues, held_removals, removed_leagues FROM freshness'),
+	('Which leagues are listed now?',
+		'SELECT league_id, league_name, sport, status FROM leagues WHERE removed_at IS NULL AND league_id NOT IN'
+			|| ' (SELECT league_id FROM held_removals) ORDER BY league_name'),
+	('How many live leagues are active, and how many of these are held?',
+		'SELECT count(*) AS active, sum(held) AS held FROM active_leagues'),
+	('Which removals are held, why, since when, and what can be done?',
+		'SELECT *, (SELECT what_to_do FROM attention WHERE what = ''held-removals'') AS what_to_do FROM'
+			|| ' held_leagues'),
+	('Which leagues are removed, and since when?',
 		'SELECT league_id, league_name, removed_at FROM leagues WHERE removed_at IS NOT NULL ORDER BY removed_at'),
-	('What was the list at an instant?',
-		'SELECT * FROM league_versions WHERE valid_from <= ''2026-11-20T12:00:00.000Z'''
-			|| ' AND (valid_to IS NULL OR valid_to > ''2026-11-20T12:00:00.000Z'')'),
+	('What is the whole history of a league?',
+		'SELECT seq, at, kind, coalesce(after, before) ->> ''$.league_name'' AS league_name, before, after FROM'
+			|| ' league_changes WHERE league_id IN (SELECT league_id FROM leagues WHERE league_name = <name>) ORDER BY'
+			|| ' seq'),
+	('Which earlier values did a league have, and until when?',
+		'SELECT at, league_name, field, old_value, new_value FROM league_field_changes WHERE league_id IN (SELECT'
+			|| ' league_id FROM leagues WHERE league_name = <name>) ORDER BY seq'),
+	('Which leagues left, which came back, and what is different since?',
+		'SELECT change.at, change.kind, change.league_id, coalesce(change.after, change.before) ->>'
+			|| ' ''$.league_name'' AS league_name, field, old_value, new_value FROM league_changes AS change LEFT JOIN'
+			|| ' league_field_changes AS field ON field.seq = change.seq WHERE change.kind IN (''removed'','
+			|| ' ''restored'') ORDER BY change.seq'),
+	('Which leagues were live at an instant, and with which values?',
+		'WITH asked AS (SELECT strftime(''%Y-%m-%dT%H:%M:%fZ'', ''<instant>'') AS instant) SELECT'
+			|| ' league_versions.* FROM league_versions, asked WHERE valid_from <= instant AND (valid_to IS NULL OR'
+			|| ' valid_to > instant) ORDER BY league_name'),
 	('What was the value of a field at an instant?',
-		'SELECT status FROM league_versions WHERE league_id = ''ID'' AND valid_from <= ''2026-11-20T12:00:00.000Z'''
-			|| ' AND (valid_to IS NULL OR valid_to > ''2026-11-20T12:00:00.000Z'')'),
-	('Which leagues joined last, after the first poll?',
-		'SELECT at, league_id, after ->> ''$.league_name'' AS league_name FROM league_changes WHERE kind = ''added'''
-			|| ' AND run_id > (SELECT run_id FROM league_changes ORDER BY seq LIMIT 1) ORDER BY seq DESC LIMIT 10'),
+		'WITH asked AS (SELECT strftime(''%Y-%m-%dT%H:%M:%fZ'', ''<instant>'') AS instant) SELECT league_name,'
+			|| ' status, valid_from, valid_to FROM league_versions, asked WHERE valid_from <= instant AND (valid_to IS'
+			|| ' NULL OR valid_to > instant) AND league_id IN (SELECT league_id FROM leagues WHERE league_name = <name>)'),
+	('What differs between two instants, field by field?',
+		'WITH asked AS (SELECT strftime(''%Y-%m-%dT%H:%M:%fZ'', ''<first>'') AS earlier,'
+			|| ' strftime(''%Y-%m-%dT%H:%M:%fZ'', ''<last>'') AS later), two AS (SELECT (SELECT after FROM'
+			|| ' league_changes WHERE league_id = leagues.league_id AND at <= earlier ORDER BY at DESC LIMIT 1) AS old,'
+			|| ' (SELECT after FROM league_changes WHERE league_id = leagues.league_id AND at <= later ORDER BY at DESC'
+			|| ' LIMIT 1) AS new FROM leagues, asked) SELECT CASE WHEN old IS NULL THEN ''came'' WHEN new IS NULL THEN'
+			|| ' ''went'' ELSE ''changed'' END AS difference, coalesce(new, old) ->> ''$.league_name'' AS league_name,'
+			|| ' field.key AS field, old ->> field.fullkey AS old_value, new ->> field.fullkey AS new_value FROM two'
+			|| ' LEFT JOIN json_each(new) AS field ON old IS NOT NULL AND old -> field.fullkey IS NOT new ->'
+			|| ' field.fullkey WHERE old IS NOT new'),
+	('Which leagues were added last, after the first poll?',
+		'SELECT at, league_id, after ->> ''$.league_name'' AS league_name FROM league_changes WHERE kind ='
+			|| ' ''added'' AND run_id > (SELECT run_id FROM league_changes ORDER BY seq LIMIT 1) ORDER BY seq DESC'
+			|| ' LIMIT 10'),
 	('How often did each league change?',
 		'SELECT league_id, league_name, sum(kind = ''changed'') AS changed, sum(kind = ''removed'') AS removed,'
-			|| ' sum(kind = ''restored'') AS restored FROM league_changes JOIN leagues USING (league_id)'
-			|| ' GROUP BY league_id ORDER BY changed DESC'),
+			|| ' sum(kind = ''restored'') AS restored FROM league_changes JOIN leagues USING (league_id) GROUP BY'
+			|| ' league_id ORDER BY changed DESC'),
 	('What changed in one poll?',
-		'SELECT change.kind, change.league_id, coalesce(change.after, change.before) ->> ''$.league_name'' AS league_name,'
-			|| ' field, old_value, new_value FROM league_changes AS change'
-			|| ' LEFT JOIN league_field_changes AS field ON field.seq = change.seq'
-			|| ' WHERE change.run_id = 1 ORDER BY change.seq'),
-	('What is new after a cursor?', 'SELECT * FROM league_changes WHERE seq > 0 ORDER BY seq'),
-	('What cannot be stored now, why, and since when?',
+		'SELECT change.kind, change.league_id, coalesce(change.after, change.before) ->> ''$.league_name'' AS'
+			|| ' league_name, field, old_value, new_value FROM league_changes AS change LEFT JOIN league_field_changes'
+			|| ' AS field ON field.seq = change.seq WHERE change.run_id = <run> ORDER BY change.seq'),
+	('Which polls changed the same field of many leagues?',
+		'SELECT id, finished_at, unusual_change FROM runs WHERE unusual_change IS NOT NULL ORDER BY finished_at'),
+	('What is new after a cursor?',
+		'SELECT (SELECT id FROM database_identity) AS database_id, * FROM league_changes WHERE seq > <cursor>'
+			|| ' ORDER BY seq'),
+	('Which elements are rejected now, why, and since when?',
 		'SELECT league_id, problems, first_seen_at, raw FROM rejected_leagues WHERE resolved_at IS NULL'),
-	('What departs or once departed from the interface, since when, and which league showed it?',
+	('Where does or did the service differ from its interface, since when, and which league showed it?',
 		'SELECT field, kind, detail, first_seen_at, example_league_id FROM drift ORDER BY first_seen_at'),
-	('Which removals are held, why, and what to do?',
-		'SELECT *, (SELECT what_to_do FROM attention WHERE what = ''held-removals'') AS what_to_do FROM held_leagues'),
-	('Which polls ran last?', 'SELECT * FROM runs ORDER BY id DESC LIMIT 10'),
-	('Which polls failed, and what did the service say?',
-		'SELECT id, started_at, kind, error_kind, error_message, service_message FROM runs WHERE outcome = ''failed'''
-			|| ' ORDER BY id DESC LIMIT 10'),
-	('Which polls were cut short by a crash or a stop?',
-		'SELECT id, kind, started_at, error_message FROM runs WHERE outcome = ''interrupted'' ORDER BY id DESC'),
-	('Which logins were refused, and for which run?',
+	('Which polls ran last, and how long did they take?',
+		'SELECT id, kind, trigger, started_at, duration_ms, outcome, received, added, changed, restored, removed,'
+			|| ' held, rejected, error_message FROM runs ORDER BY id DESC LIMIT 10'),
+	('When did polls of the leagues fail, for how long, and what did the service say?',
+		'SELECT since, until, round((julianday(coalesce(until, strftime(''%Y-%m-%dT%H:%M:%fZ'', ''now''))) -'
+			|| ' julianday(since)) * 1440, 1) AS minutes, failed_polls, stale_since, error_message, service_message'
+			|| ' FROM outages'),
+	('When was the data stale, whether polls failed or no worker ran?',
+		'SELECT stale_at AS stale_since, next_good_at AS fresh_again_at FROM (SELECT stale_at, lead(finished_at)'
+			|| ' OVER (ORDER BY id) AS next_good_at FROM runs WHERE kind = ''leagues'' AND outcome IN (''changed'','
+			|| ' ''unchanged'', ''held'')) WHERE stale_at < coalesce(next_good_at, strftime(''%Y-%m-%dT%H:%M:%fZ'','
+			|| ' ''now''))'),
+	('How did polls end, day by day?',
+		'SELECT date(started_at) AS day, kind, outcome, count(*) AS polls FROM runs GROUP BY day, kind, outcome'
+			|| ' ORDER BY day DESC, kind, outcome'),
+	('Which polls were cut short, and how?',
+		'SELECT id, kind, started_at, iif(finished_at IS NULL, ''a kill or a crash'', ''a signal'') AS'
+			|| ' cut_short_by, error_message FROM runs WHERE outcome = ''interrupted'' ORDER BY id DESC'),
+	('Which logins were refused, and for which poll?',
 		'SELECT at, run_id, error_message FROM logins WHERE outcome = ''refused'' ORDER BY id DESC'),
-	('Whose account is it?', 'SELECT player_id, username, first_name, last_name, changed_at FROM players ORDER BY changed_at DESC'),
+	('Whose account is it?',
+		'SELECT player_id, username, first_name, last_name, changed_at FROM players ORDER BY changed_at DESC'),
+	('What follows this database, and how far is it?',
+		'SELECT name, label, seq, done_at, failing_since, last_error FROM outputs'),
 	('What does a table or column mean?', 'SELECT * FROM data_dictionary WHERE object = ''leagues'' ORDER BY position'));

@@ -1,9 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dictionaryRows } from '../src/store/data-dictionary.ts';
+import { type DictionaryRow, dictionaryRows } from '../src/store/data-dictionary.ts';
 
-// Makes docs/schema.md from the descriptions in the code. With --check it only says whether the file is up to date.
+// Makes docs/schema.md from the descriptions in the code, and deploy/datasette.json from these and the questions of the
+// cookbook. With --check it only says whether the files are up to date.
 
-const FILE = 'docs/schema.md';
+const COOKBOOK = 'docs/cookbook.md';
+/** A level 3 heading, prose, and a statement. */
+const RECIPE = /^### (.+)\n(?:(?!#|```).*\n)*```sql\n([^`]+);\n```$/gm;
+/** By the end of a column's name. */
+const UNITS: Readonly<Record<string, string>> = { ms: 'ms', seconds: 's', bytes: 'byte' };
 const HEAD = `# The schema
 
 Generated from \`src/store/column-docs.json\` by \`npm run document\`; the same text is in every database, in the table
@@ -25,13 +30,47 @@ column may be NULL.
 
 const page = [HEAD, '## Tables\n', ...sections('table'), '## Views\n', ...sections('view')].join('\n');
 
-if (process.argv.includes('--check')) {
-  if (readFileSync(FILE, 'utf8') !== page) {
-    console.error(`${FILE} is not what src/store/column-docs.json says; run: npm run document`);
+const made = { 'docs/schema.md': page, 'deploy/datasette.json': `${JSON.stringify(datasetteMetadata(), null, 2)}\n` };
+
+for (const [file, text] of Object.entries(made)) {
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (readFileSync(file, 'utf8') !== text) {
+    console.error(`${file} is not what src/store/column-docs.json and ${COOKBOOK} say; run: npm run document`);
     process.exitCode = 1;
   }
-} else {
-  writeFileSync(FILE, page);
+}
+
+/** For a file named leagues.db. */
+function datasetteMetadata() {
+  const objects = Map.groupBy(dictionaryRows(), ({ object }) => object);
+  const recipes = readFileSync(COOKBOOK, 'utf8').matchAll(RECIPE);
+  const leagues = {
+    description: 'The leagues of a sports service, and the history of their changes.',
+    tables: Object.fromEntries([...objects].map(([name, rows]) => [name, describeForDatasette(rows)])),
+    queries: Object.fromEntries([...recipes].map(([, title = '', sql = '']) => [slugOf(title), { title, sql }])),
+  };
+  return { title: 'league-sync', databases: { leagues } };
+}
+
+function describeForDatasette([own, ...columns]: readonly DictionaryRow[]) {
+  const description = own?.description ?? '';
+  const units = columns.flatMap(({ column_name: name }) => {
+    const unit = UNITS[name?.split('_').at(-1) ?? ''];
+    return unit === undefined ? [] : [[name, unit]];
+  });
+  return {
+    description,
+    hidden: description.startsWith('Internal:'),
+    columns: Object.fromEntries(columns.map((column) => [column.column_name, column.description])),
+    units: Object.fromEntries(units),
+  };
+}
+
+function slugOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
 }
 
 function sections(objectType: 'table' | 'view'): readonly string[] {

@@ -1,18 +1,18 @@
-import type Database from 'better-sqlite3';
 import { describeLeague } from '../store/change-words.ts';
 import { type ChangedPoll, KINDS, readPolls } from '../store/queries/changed-polls.ts';
 import { readBatch, readSeqs } from '../store/queries/feed.ts';
-import type { Monitor } from './worker-state.ts';
+import type { Monitor, Read } from './worker-state.ts';
 
 const MOST_ENTRIES = 30;
 /** An entry names so many changes, and counts the others. */
 const MOST_NAMED = 20;
 const LIMITS = { limit: MOST_NAMED, maxChars: 1_000_000 };
 
+type Database = Parameters<Parameters<Read>[0]>[0];
 type Origin = Pick<ReturnType<Monitor['provenance']>, 'source' | 'as_of'>;
 
 /** The newest polls that changed something, for feed readers (RFC 4287). Links are relative to the address of the feed. */
-export function renderAtom(db: Database.Database, { source, as_of }: Origin): string {
+export function renderAtom(db: Database, { source, as_of }: Origin): string {
   const polls = readPolls(db, {}, { maxChanges: MOST_ENTRIES, foldAbove: 0 }).slice(0, MOST_ENTRIES);
   const id = `urn:league-sync:${source ?? 'unknown'}`;
   const updated = polls[0]?.at ?? as_of ?? new Date(0).toISOString();
@@ -29,7 +29,7 @@ ${polls.map((poll) => renderEntry(db, poll, id)).join('\n')}
 `;
 }
 
-function renderEntry(db: Database.Database, poll: ChangedPoll, feedId: string): string {
+function renderEntry(db: Database, poll: ChangedPoll, feedId: string): string {
   const { entries, more } = readBatch(db, readSeqs(db, poll.at), LIMITS);
   const lines = entries.map((change) => `${change.kind}  ${describeLeague(change)}`);
   const total = KINDS.reduce((sum, kind) => sum + poll[kind], 0);

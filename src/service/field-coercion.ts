@@ -68,7 +68,7 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
   if (sent === undefined || sent === null) {
     if (presence === 'required') found.problems.push({ path: name, message: sent === null ? 'is null' : 'is missing' });
     else if (presence === 'expected' && sent === undefined)
-      found.drift.push({ field: name, kind: 'missing-field', detail: `absent for ${TYPE_NAMES[type]}` });
+      found.drift.push({ field: name, kind: 'missing-field', detail: 'not sent' });
     return null;
   }
   const value = READERS[type](sent);

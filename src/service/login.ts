@@ -123,7 +123,7 @@ function readExpiry(body: JsonObject, { drift, secrets }: ServiceConnection): nu
     drift.add([{ field: `login.${name}`, kind, detail }]);
   drift.add(unknownFields(body, LOGIN_RESPONSE.shape, 'login', secrets.scrub));
   for (const name of Object.keys(LOGIN_RESPONSE.shape))
-    if (body[name] === undefined) add(name, 'missing-field', 'absent for string');
+    if (body[name] === undefined) add(name, 'missing-field', 'not sent');
   const { expire_datetime: sent } = body;
   if (sent === undefined) return undefined;
   const expiresAt = typeof sent === 'string' ? parseTimestamp(sent) : undefined;

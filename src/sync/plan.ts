@@ -199,5 +199,5 @@ function explainHold(reason: HoldReason, limit: number): string {
   if (reason === 'unreadable-elements')
     return 'elements without a readable league_id could be any of the missing leagues';
   const share = Number((limit * 100).toFixed(6));
-  return `more than ${ALWAYS_ALLOWED} leagues, and more than ${share}% of those listed, would be removed at once`;
+  return `more than ${ALWAYS_ALLOWED} leagues, and more than ${share}% of the live ones, would be removed at once`;
 }

@@ -191,7 +191,7 @@ is_unhealthy_without_a_worker() {
   ((code == 1))
 }
 
-shows_its_status() { engine exec worker league-sync status | tee "$work/status"; grep -q '124 listed' "$work/status"; }
+shows_its_status() { engine exec worker league-sync status | tee "$work/status"; grep -q '124 live' "$work/status"; }
 makes_a_backup() {
   engine exec worker league-sync backup /data/backup.db
   [[ $(sqlite3 "$volume/backup.db" 'SELECT count(*) FROM leagues') == 124 ]]

@@ -48,8 +48,9 @@ compose() {
 
 # compose.yaml as people have it: in a folder with .env and secrets.
 lay_out_compose() {
-  mkdir -p "$work/compose/secrets"
+  mkdir -p "$work/compose/secrets" "$work/compose/deploy"
   cp "$project/compose.yaml" "$work/compose"
+  cp "$project/deploy/datasette.json" "$work/compose/deploy"
   echo player >"$work/compose/secrets/username"
   echo secret-password >"$work/compose/secrets/password"
   chmod 600 "$work/compose/secrets"/*
@@ -152,7 +153,7 @@ is_open_to_this_machine_alone() {
   finds_nothing -v '127\.0\.0\.1:9464' "$work/open"
 }
 
-shows_its_leagues() { engine exec "$worker" league-sync status | grep '124 listed'; }
+shows_its_leagues() { engine exec "$worker" league-sync status | grep '124 live'; }
 of_worker() { engine inspect --format "$1" "$worker"; }
 is_narrow() {
   local process

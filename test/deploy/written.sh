@@ -57,7 +57,7 @@ as_written() {
     *' demo '*) says 'leagues: changed: 124 received, 124 added' && says '"msg":"kept: ' ;;
     'docker run --detach '*) within 30 worker_has_leagues && is_kept_narrow ;;
     *' check') says '^ok +leagues' ;;
-    *' status') says '124 listed' ;;
+    *' status') says '124 live' ;;
     'docker logs '*) says '"msg":"leagues: changed: 124 received, 124 added' ;;
     *' backup '*) type_in 'docker exec league-sync ls /data' && says '^backup\.db$' ;;
     'docker cp '*) polls_once_more && [[ $(sqlite3 "$written/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;

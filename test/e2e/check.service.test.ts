@@ -116,7 +116,7 @@ describe('check of a service', () => {
     expect(troubles(await runCheck(bench))).toEqual(['warn profile']);
   });
 
-  it.each([['drop-third', 'more than 5 leagues, and more than 20% of those listed']])(
+  it.each([['drop-third', 'more than 5 leagues, and more than 20% of the live ones']])(
     'that would make the guard hold removals (%s) warns, with the reason',
     async (fault, reason) => {
       const bench = await setUpSynced();

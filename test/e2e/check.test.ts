@@ -34,7 +34,7 @@ describe('check of a healthy setup', () => {
     expect(lines.pop()).toBe(`${NAMES.length} ok`);
     expect(lines.map((line) => /^ok {4}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1])).toEqual(NAMES);
     expect(stdout).toMatch(
-      /database .*passes SQLite's quick_check, \d+ KB, schema 2, 124 leagues listed, last good poll (just now|\d+ s ago) \(\d\d:\d\d:\d\d UTC\)/,
+      /database .*passes SQLite's quick_check, \d+ KB, schema 2, 124 live leagues, last good poll (just now|\d+ s ago) \(\d\d:\d\d:\d\d UTC\)/,
     );
     expect(stdout).toMatch(/login .*the token expires in 60 min \(.*\d\d:\d\d:\d\d UTC\)$/m);
     expect(stdout).toMatch(/clock +within a second of the service's/);

@@ -370,12 +370,12 @@ describe('outages', () => {
 });
 
 describe('about', () => {
-  /** Runs the statement for a question, with these words in place of its examples. */
-  function ask(question: string, ...words: readonly (readonly [example: string, word: string])[]): readonly Row[] {
+  /** Runs the statement for a question, with another instant in place of its example. */
+  function ask(question: string, instant = ''): readonly Row[] {
     const [row] = readRows(path, `SELECT answer FROM about WHERE subject = '${question}'`);
     return readRows(
       path,
-      words.reduce((sql, [example, word]) => sql.replaceAll(example, word), String(row?.answer)),
+      String(row?.answer).replace(/'....-..-..T.{8}\.\d{3}Z'/, instant === '' ? '$&' : `'${instant}'`),
     );
   }
 
@@ -384,6 +384,7 @@ describe('about', () => {
       `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
         VALUES (1, '${at}', 'a', '${kind}', ${before}, ${after});`;
     const [first, second] = [`'{"league_name":"A","status":"active"}'`, `'{"league_name":"A","status":"inactive"}'`];
+    execute(path, held('a', "'limit'").replace('League a', "A''s <last>"));
     const times = ['T10', 'T11', 'T12'].map((hour) => `2026-11-20${hour}:00:00.000Z`);
     const [added = '', removed = '', restored = ''] = times;
     execute(
@@ -400,25 +401,33 @@ describe('about', () => {
       { at: restored, kind: 'restored', ...league, field: 'status', old_value: 'active', new_value: 'inactive' },
     ]);
     const statusAt = (instant: string) =>
-      ask('What was the value of a field at an instant?', ['ID', 'a'], ['2026-11-20T12:00:00.000Z', instant]);
-    expect(statusAt('2026-11-20T10:30:00.000Z')).toEqual([{ status: 'active' }]);
-    expect(statusAt('2026-11-20T11:30:00.000Z')).toEqual([]);
-    expect(statusAt('2026-11-20T12:30:00.000Z')).toEqual([{ status: 'inactive' }]);
-  });
-
-  it('has a statement for each question that can be run as it is', () => {
-    execute(path, [GOOD, held('a', "'limit'"), rejected("'x'", 1)].join('\n'));
-    const asked = readRows(path, "SELECT subject, answer FROM about WHERE topic = 'ask'");
-    expect(asked.length).toBeGreaterThan(20);
-    for (const { answer } of asked) expect(() => readRows(path, String(answer))).not.toThrow();
+      ask('What was the value of a field at an instant?', instant).map(({ status }) => status);
+    expect(statusAt('2026-11-20T10:30:00.000Z')).toEqual(['active']);
+    expect(statusAt('2026-11-20 11:30')).toEqual([]);
+    // As text, it is later than the instant with milliseconds.
+    expect(statusAt('2026-11-20T12:00:00Z')).toEqual(['inactive']);
+    // The name that the statements ask for is that of the last change.
+    expect(ask('What is the whole history of a league?')).toHaveLength(3);
+    expect(ask('What differs between two instants, field by field?')).toEqual([
+      { difference: 'changed', league_name: 'A', field: 'status', old_value: 'active', new_value: 'inactive' },
+    ]);
+    expect(ask('What is new after a cursor?')).toMatchObject([
+      { seq: 3, database_id: expect.stringMatching(/^\w{32}$/) },
+    ]);
   });
 
   it('names what needs attention, or that nothing does, and tables and views with their descriptions', () => {
     const state = () =>
-      readRows(path, "SELECT subject, answer FROM about WHERE subject IN ('state now', 'needs attention')");
-    expect(state()).toEqual([{ subject: 'needs attention', answer: 'No poll of the leagues has succeeded yet.' }]);
+      readRows(path, "SELECT subject, answer FROM about WHERE subject IN ('state now', 'look at', 'last good poll')");
+    expect(state()).toEqual([
+      { subject: 'look at', answer: 'No poll of the leagues has succeeded yet.' },
+      { subject: 'last good poll', answer: 'none yet' },
+    ]);
     execute(path, GOOD);
-    expect(state()).toEqual([{ subject: 'state now', answer: `Up to date: 0 leagues listed, last good poll ${AT}.` }]);
+    expect(state()).toEqual([
+      { subject: 'state now', answer: 'Up to date: 0 leagues listed.' },
+      { subject: 'last good poll', answer: AT },
+    ]);
     const begin = readRows(path, "SELECT subject, answer FROM about WHERE topic = 'begin with'");
     expect(begin.map(({ subject }) => subject)).toContain('attention');
     expect(begin.filter(({ answer }) => answer === null)).toEqual([]);
@@ -455,6 +464,13 @@ it('the views give the same in SQLite 3.38', async () => {
     const rows = readRows(path, `SELECT * FROM ${view}`).map(({ age_seconds: _, ...row }) => Object.values(row));
     const ageAt = result?.columns.indexOf('age_seconds') ?? -1;
     expect(result?.values.map((values) => values.filter((_, index) => index !== ageAt))).toEqual(rows);
+  }
+  const asked = readRows(path, "SELECT answer FROM about WHERE topic = 'ask'").map(({ answer }) => String(answer));
+  expect(asked.length).toBeGreaterThan(20);
+  for (const sql of asked) {
+    const values = old.exec(sql)[0]?.values ?? [];
+    // The others depend on the time.
+    if (!/'now'|freshness/.test(sql)) expect(values, sql).toEqual(readRows(path, sql).map((row) => Object.values(row)));
   }
   old.close();
 });

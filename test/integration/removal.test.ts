@@ -10,7 +10,7 @@ import { openBench, setUpBench } from '../support/worker-resources.ts';
 
 describe('the guard', () => {
   it.each([
-    [makeLeagues(3), /held because more than 5 leagues, and more than 20% of those listed, would be removed at once/],
+    [makeLeagues(3), /held because more than 5 leagues, and more than 20% of the live ones, would be removed at once/],
     [[], /held because the list is empty/],
     [[...makeLeagues(3), 17], /held because elements without a readable league_id could be any of the missing leagues/],
   ])('says why it holds', async (elements, why) => {

@@ -77,7 +77,7 @@ links_of_the_manual_lead_somewhere() {
     links "$work/package/$page" | while read -r target; do
       target=$(realpath --canonicalize-missing --relative-to "$work/package" "$work/package/$(dirname "$page")/$target")
       case $target in
-        CONTRIBUTING.md | Dockerfile | compose.yaml | deploy/compose-two.yaml | deploy/kubernetes*.yaml) ;;
+        CONTRIBUTING.md | Dockerfile | compose.yaml | deploy/compose-two.yaml | deploy/datasette.json | deploy/kubernetes*.yaml) ;;
         docs/architecture.md | docs/performance.md | docs/release.md | docs/decisions* | test/* | src/*) ;;
         *) [[ -e $work/package/$target ]] || echo "$page: $target" ;;
       esac

@@ -1,4 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/user-query.ts';
 import { formatTable } from '../../src/terminal/table.ts';
@@ -74,6 +75,15 @@ describe('the cookbook', () => {
     expect(result.rows).not.toEqual([]);
     expect(print(result)).toBe(output);
     expect(askSqlite3(database, sql)).toEqual(toObjects(result));
+  });
+
+  it('makes types of all tables and views that TypeScript can read', () => {
+    const { sql = '' } = recipes.find(({ question }) => question.startsWith('Which types')) ?? {};
+    const { rows } = runQuery(database, sql.replace(/WHERE object IN .*\n/, ''));
+    const types = rows.join('\n');
+    expect(types).toMatch(/^export type about = \{[^}]+\}\nexport type active_leagues = \{/);
+    // Throws if it is not TypeScript.
+    expect(stripTypeScriptTypes(types).trim()).toBe('');
   });
 
   it('names a league that another program changed', () => {

@@ -138,7 +138,7 @@ describe('an element', () => {
   it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, with drift', async (name) => {
     const { leagues, drift } = await parseElements([makeLeague('l1', { [name]: undefined })]);
     expect(leagues.get('l1')?.league).toMatchObject({ [name]: null });
-    const departure = { field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' };
+    const departure = { field: `leagues[].${name}`, kind: 'missing-field', detail: 'not sent' };
     expect(drift).toEqual([{ ...departure, example_league_id: 'l1' }]);
   });
 

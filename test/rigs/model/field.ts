@@ -54,7 +54,7 @@ export function findField(name: string, sent: Written | undefined): Found {
   const declared = DECLARED[name] ?? '';
   const required = REQUIRED.includes(name);
   if (sent === undefined && declared === 'any') {
-    return { cell: null, departure: { kind: 'missing-field', detail: 'absent for any' } };
+    return { cell: null, departure: { kind: 'missing-field', detail: 'not sent' } };
   }
   if (sent === undefined || sent === null) return required ? { cell: null, unusable: true } : { cell: null };
   const reading = readAs(declared, sent);
