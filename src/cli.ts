@@ -41,6 +41,7 @@ const CLOSING_MS = 2_000;
 
 const io: ProcessIO = {
   pid: process.pid,
+  nodeVersion: process.version,
   parent: () => process.ppid,
   program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
   environment: process.env,

@@ -19,6 +19,7 @@ const FIRST_STEPS: readonly Example[] = [
 const EXAMPLES: readonly Example[] = [
   ["LEAGUE_SYNC_SCHEDULE='0 * * * *' league-sync run", 'poll every hour'],
   ['LEAGUE_SYNC_LOG_LEVEL=info league-sync sync', 'also log each step to stderr'],
+  ['league-sync check --report report.json', 'for a bug report'],
   ['league-sync status --database demo-data/leagues.db', 'of the demo'],
   ['league-sync changes --since 2d', 'the last two days'],
   ['league-sync changes --league NFL --limit 5', 'the newest of one league'],

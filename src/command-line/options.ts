@@ -54,6 +54,7 @@ function addServiceCommands(program: Program, execute: Execute): void {
     .command('check')
     .description('check settings, database, network and service, and say how to fix each problem; changes nothing')
     .option('--json', 'print one JSON object')
+    .addOption(new Option('--report <file>', 'also write what a bug report needs, without secrets').argParser(readPath))
     .action((options) => execute(async () => (await import('../commands/check.ts')).check, options, 'readOnly'));
 }
 

@@ -2,12 +2,17 @@ import { checkAll } from '../check/check.ts';
 import { NO_WORKER } from '../check/database.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
+import { assertAbsent } from '../store/copy.ts';
 import { escapeAtTerminal, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
 import type { Command } from './command.ts';
 import { startProgress } from './progress.ts';
+import { writeReport } from './report.ts';
 
-export const check: Command<{ readonly json?: boolean }> = async (io, { json = false }) => {
+type CheckOptions = { readonly json?: boolean; readonly report?: string };
+
+export const check: Command<CheckOptions> = async (io, { json = false, report }) => {
+  if (report !== undefined) assertAbsent(report);
   const checks: CheckResult[] = [];
   using progress = startProgress(io, 'checking');
   for await (const result of checkAll(io, { stop: io.stop, ...progress })) {
@@ -17,6 +22,10 @@ export const check: Command<{ readonly json?: boolean }> = async (io, { json = f
   }
   const ok = checks.every(({ result }) => result !== 'fail');
   await io.print(json ? escapeAtTerminal(JSON.stringify({ ok, checks }), io.terminal) : summarize(checks, io.terminal));
+  if (report !== undefined) {
+    await writeReport(io, report, checks);
+    if (!json) await io.say(`what a bug report needs is in ${report}, without secrets; read it before you send it`);
+  }
   if (!json && ok && io.terminal !== undefined && checks.includes(NO_WORKER))
     await io.say('→ start the worker: league-sync run');
   return ok ? EXIT.done : EXIT.failed;

@@ -15,6 +15,7 @@ export type AdvisedDatabase = {
 /** The process as a command sees it. Only `cli.ts` uses Node's `process`. */
 export type ProcessIO = {
   readonly pid: number;
+  readonly nodeVersion: string;
   readonly parent: () => number;
   /** The command line that starts this program, without its arguments: executable, Node options, script. */
   readonly program: readonly string[];

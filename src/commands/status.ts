@@ -21,13 +21,30 @@ type StatusOptions = DatabaseOption & { readonly json?: boolean; readonly failIf
 
 export const status: Command<StatusOptions> = async (io, { json, failIfStale, ...option }) => {
   const database = await findDatabase(io, option);
-  const overview = readOverview(database, json || io.terminal === undefined ? undefined : RUNS_READ);
+  const limit = json || io.terminal === undefined ? undefined : RUNS_READ;
+  const { report, isStale } = await readStatus(io, database, option.database === undefined, limit);
+  const now = systemClock.now();
+  await io.print(
+    json === true
+      ? escapeAtTerminal(toJson(report), io.terminal)
+      : formatStatus(report, { now, terminal: io.terminal }),
+  );
+  return failIfStale === true && isStale ? EXIT.failed : EXIT.done;
+};
+
+/** What `status --json` prints of the database that the settings name. Rejects with a DatabaseError. */
+export async function statusJson(io: ProcessIO, database: string): Promise<string> {
+  return toJson((await readStatus(io, database, true)).report);
+}
+
+/** `isOwn`: the settings name the database, so that they name the address of its worker, too. */
+async function readStatus(io: ProcessIO, database: string, isOwn: boolean, runs?: number) {
+  const overview = readOverview(database, runs);
   const worker = readLockStatus(database);
   const now = systemClock.now();
   const staleness = judgeStaleness(overview, worker);
   const { token_granted_at: _, last_retry_after, ...facts } = overview;
   const waitMs = remainingMs(last_retry_after, now);
-  const isOwn = option.database === undefined;
   const report: StatusReport = {
     ...assess({ ...overview, staleness }),
     database,
@@ -37,13 +54,8 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
     worker_faults: isOwn && worker.state === 'running' ? await askWorker(io) : [],
     paused_until: waitMs > 0 ? formatTimestamp(now + waitMs) : null,
   };
-  await io.print(
-    json === true
-      ? escapeAtTerminal(toJson(report), io.terminal)
-      : formatStatus(report, { now, terminal: io.terminal }),
-  );
-  return failIfStale === true && staleness !== undefined ? EXIT.failed : EXIT.done;
-};
+  return { report, isStale: staleness !== undefined };
+}
 
 function judgeStaleness({ attention, freshness }: Overview, worker: LockStatus): HealthInput['staleness'] {
   if (!attention.some(({ what }) => what === 'stale')) return undefined;

@@ -1,6 +1,6 @@
 import type { CheckResult } from '../check/result.ts';
 import { NOT_SEEN, verifyFile } from '../check/verify.ts';
-import { DatabaseError, EXIT } from '../errors.ts';
+import { EXIT } from '../errors.ts';
 import { escapeAtTerminal } from '../terminal/style.ts';
 import { formatResult, summarize } from './check.ts';
 import type { Command } from './command.ts';
@@ -10,9 +10,8 @@ type VerifyOptions = { readonly file: string; readonly against?: string; readonl
 export const verify: Command<VerifyOptions> = async (io, { file, against, json = false }) => {
   const checks: CheckResult[] = [];
   const lines = verifyFile(file, against);
-  const next = () => withoutSettings(() => lines.next());
-  let line = next();
-  for (; !line.done; line = next()) {
+  let line = lines.next();
+  for (; !line.done; line = lines.next()) {
     checks.push(line.value);
     if (!json) await io.print(formatResult(line.value, io.terminal));
   }
@@ -27,13 +26,3 @@ export const verify: Command<VerifyOptions> = async (io, { file, against, json =
   }
   return ok ? EXIT.done : EXIT.failed;
 };
-
-/** Other commands take the file from the settings, and errors say so. */
-function withoutSettings<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || !error.fix?.includes('LEAGUE_SYNC_DATABASE')) throw error;
-    throw new DatabaseError(error.what, { cause: error.cause, fix: 'name a database of league-sync' });
-  }
-}

@@ -2,15 +2,23 @@ import { loadWebhook } from '../config/webhook.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { type FeedStart, findRange } from '../store/queries/feed.ts';
+import { prepareStatus } from '../store/queries/overview.ts';
 import { createIdentity } from '../store/tables/identity.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { makeMessage, sendMessage } from '../webhook/message.ts';
+import { type MessageOrigin, makeMessage, sendMessage } from '../webhook/message.ts';
 import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 import { startProgress } from './progress.ts';
+
+const NO_DATABASE = { source: null, as_of: null, stale_at: null };
+
+function readOrigin(db: Parameters<typeof createIdentity>[0]): Omit<MessageOrigin, 'madeAt'> {
+  const { last_success_at: as_of, stale_at } = prepareStatus(db).freshness();
+  return { source: createIdentity(db).id(), as_of, stale_at };
+}
 
 /** Sends a message of type `webhook.test`. Needs no database; in one, only what is pending falls due. */
 export const testWebhook: Command<object> = async (io) => {
@@ -18,8 +26,8 @@ export const testWebhook: Command<object> = async (io) => {
   const madeAt = formatTimestamp(systemClock.now());
   // A test needs no database, so it may be missing, of another version or unreadable.
   const path = await findDatabase(io, {}).catch(() => undefined);
-  const source = path === undefined ? null : withReader(path, (db) => createIdentity(db).id());
-  const origin = { source, madeAt };
+  const about = path === undefined ? NO_DATABASE : withReader(path, readOrigin);
+  const origin = { ...about, madeAt };
   const message = makeMessage('webhook.test', origin, {
     summary: 'A test message of league-sync. Nothing has changed.',
   });

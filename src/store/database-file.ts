@@ -77,7 +77,7 @@ export function isRegularFile(path: string): boolean {
   const found = explainErrors(path, () => statSync(path, { throwIfNoEntry: false }));
   if (found === undefined || found.isFile()) return found !== undefined;
   const what = found.isDirectory() ? 'a folder' : 'not a regular file';
-  const fix = 'name a file for the database in LEAGUE_SYNC_DATABASE';
+  const fix = 'name a file for the database';
   throw new DatabaseError(`${path} is ${what}.`, { fix });
 }
 
@@ -210,6 +210,6 @@ function unmarkedError(path: string): DatabaseError {
 
 function notOurDatabaseError(path: string): DatabaseError {
   return new DatabaseError(`The file ${path} is the database of another application and is left as it is.`, {
-    fix: 'name another file in LEAGUE_SYNC_DATABASE',
+    fix: 'name another file',
   });
 }

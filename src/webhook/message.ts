@@ -9,19 +9,25 @@ import { type Change, changeJson } from '../store/queries/feed.ts';
 import type { Message } from '../store/tables/webhook.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
+import { MAX_SUMMARY, summarizeChanges } from './summary.ts';
 
 const MAX_CHANGES = 100;
 const MAX_BODY_BYTES = 65_536;
 /** Limits of one message. */
 export const LIMITS = { limit: MAX_CHANGES, maxChars: MAX_BODY_BYTES } as const;
-/** More than a message of changes needs besides the changes. */
-const ENVELOPE_BYTES = 300;
+/** More than a message of changes needs besides the changes and their summary, whose characters have up to four bytes. */
+const ENVELOPE_BYTES = 400 + 4 * MAX_SUMMARY;
 
-/** `source` is the id of the database. */
-type MessageOrigin = { readonly source: string | null; readonly madeAt: string };
+/** `source` is the id of the database; `as_of` its last good poll. All three are null without a database. */
+export type MessageOrigin = {
+  readonly source: string | null;
+  readonly as_of: string | null;
+  readonly stale_at: string | null;
+  readonly madeAt: string;
+};
 
 /** A `leagues.changed` with the first of the `changes`: as many as fit, and at least one. Undefined if there are none. */
-export function makeChangesMessage({ source, madeAt }: MessageOrigin, changes: readonly Change[]): Message | undefined {
+export function makeChangesMessage(origin: MessageOrigin, changes: readonly Change[]): Message | undefined {
   const texts: string[] = [];
   let bytes = ENVELOPE_BYTES;
   for (const change of changes) {
@@ -33,18 +39,20 @@ export function makeChangesMessage({ source, madeAt }: MessageOrigin, changes: r
   const [first, last] = [changes[0], changes[texts.length - 1]];
   if (first === undefined || last === undefined) return undefined;
   const [from, to] = [first.seq, last.seq];
+  const { madeAt, ...about } = origin;
+  const summary = summarizeChanges(changes.slice(0, texts.length));
+  const head = JSON.stringify({ ...about, summary, from_seq: from, to_seq: to }).slice(0, -1);
   // The changes are JSON text already. Parsing them could lose digits.
-  const data = `{"source":${JSON.stringify(source)},"from_seq":${from},"to_seq":${to},"changes":[${texts.join(',')}]}`;
-  const body = `{"type":"leagues.changed","timestamp":"${last.at}","data":${data}}`;
+  const body = `{"type":"leagues.changed","timestamp":"${last.at}","data":${head},"changes":[${texts.join(',')}]}}`;
   return { id: newMessageId(), type: 'leagues.changed', madeAt, body, changes: { from, to } };
 }
 
 export function makeMessage(
   type: string,
-  { source, madeAt }: MessageOrigin,
-  data: Readonly<Record<string, unknown>>,
+  { madeAt, ...about }: MessageOrigin,
+  data: Readonly<Record<string, unknown>> & { readonly summary: string },
 ): Message {
-  const body = JSON.stringify({ type, timestamp: madeAt, data: { source, ...data } });
+  const body = JSON.stringify({ type, timestamp: madeAt, data: { ...about, ...data } });
   return { id: newMessageId(), type, madeAt, body };
 }
 

@@ -29,8 +29,9 @@ export function createOutbox({ store, clock, isStale }: Options) {
   };
   /** The next message: a state that was not told yet, before changes. */
   const makeNext = (row: WebhookRow): Message | undefined => {
-    const origin = { source, madeAt: formatTimestamp(clock.now()) };
     const stored = rows.states();
+    const { last_success_at: as_of, stale_at } = stored;
+    const origin = { source, as_of, stale_at, madeAt: formatTimestamp(clock.now()) };
     const change = findUnannounced(toStates(stored, isStale()), row);
     if (change === undefined) return makeChangesMessage(origin, store.feed.changesAfter(row.accepted_seq, LIMITS));
     const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));

@@ -183,6 +183,15 @@ describe('query at a terminal', () => {
     expect(table.stderr).toMatch(/more rows than a table takes; these are the first 100000 -> use --format ndjson/);
   });
 
+  it('prints rows of megabytes, however many, in little memory', async () => {
+    const bench = await setUpSynced();
+    const sql = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300)
+      SELECT printf('%.*c', 1000000, 'x') AS x FROM n`;
+    const little = { NODE_OPTIONS: '--max-old-space-size=64' };
+    const asked = await bench.runProcess(['query', '--format', 'ndjson', sql], little, { into: 'wc -l' });
+    expect(asked).toMatchObject({ code: 0, stdout: '300\n' });
+  });
+
   it('escapes at a terminal what programs read raw', async () => {
     const bench = await setUpSynced();
     const sql = 'SELECT char(155) || char(8238) AS hostile';

@@ -19,12 +19,15 @@ async function setUpSent(): Promise<{ bench: SimulatedBench; receiver: Receiver;
   return { bench, receiver, settings };
 }
 
+/** What every message says of the database. */
+const ORIGIN = 'SELECT id AS source, last_success_at AS as_of, stale_at FROM database_identity, freshness';
 const SLOW = { interval: 20, timeout: 30_000 };
 
 describe('a worker with a webhook', () => {
   it('sends the first list, and says in status what was accepted', async () => {
     const { bench, receiver, settings } = await setUpSent();
     expect(receiver.told()[0]).toMatch(/^leagues\.changed 1-/);
+    expect(receiver.seen[0]?.data).toMatchObject(bench.rows(ORIGIN)[0] ?? {});
     const changes = receiver.seen.flatMap(({ data }) => data.changes ?? []);
     expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 124 }, (_, index) => index + 1));
     const lines = (await bench.run(['changes', '--since', '0', '--json'])).stdout.trimEnd().split('\n');
@@ -77,7 +80,9 @@ describe('webhook test', () => {
     const accepted = await bench.run(['webhook', 'test'], settings);
     expect(accepted).toMatchObject({ code: 0, stderr: '' });
     expect(accepted.stdout).toMatch(/^127\.0\.0\.1:\d+ accepted the test message msg_\S+ \(status 204, \d+ ms\)\n$/);
-    expect(receiver.seen).toMatchObject([{ type: 'webhook.test', data: { source: null } }]);
+    expect(receiver.seen).toMatchObject([
+      { type: 'webhook.test', data: { source: null, as_of: null, stale_at: null } },
+    ]);
     receiver.script({ status: 302, headers: { location: '/elsewhere' } }, 410);
     const redirected = await bench.run(['webhook', 'test'], settings);
     expect(redirected).toMatchObject({ code: 1, stdout: '' });
@@ -117,7 +122,7 @@ describe('webhook test', () => {
     expect((await bench.run(['webhook', 'test'], settings)).code).toBe(1);
     const [row] = bench.rows('SELECT stopped_at FROM webhook');
     expect(row?.stopped_at).toBeNull();
-    expect(receiver.seen.at(-1)?.data.source).toBe(bench.rows('SELECT id FROM database_identity')[0]?.id);
+    expect(receiver.seen.at(-1)?.data).toMatchObject(bench.rows(ORIGIN)[0] ?? {});
   });
 });
 

@@ -106,6 +106,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
   const environment = { PATH: process.env.PATH, HOME: cwd, ...env };
   const io: Omit<ProcessIO, 'stop'> = {
     pid: process.pid,
+    nodeVersion: process.version,
     parent: () => process.ppid,
     program: [process.execPath, PROGRAM],
     environment,

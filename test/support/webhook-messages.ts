@@ -13,7 +13,8 @@ export function makeSecret(bytes = 32): string {
   return `whsec_${randomBytes(bytes).toString('base64')}`;
 }
 
-const ORIGIN = { source: 'a-database', madeAt: '2026-11-22T12:00:00.000Z' };
+const STAMPS = { as_of: '2026-11-22T11:55:00.000Z', stale_at: '2026-11-22T12:12:00.000Z' };
+const ORIGIN = { source: 'a-database', madeAt: '2026-11-22T12:00:00.000Z', ...STAMPS };
 
 /** Characters that take one to four bytes, and one that JavaScript counts as the end of a line. */
 const NAME = 'Brasileirão Série A \u2028 "⚽" 🏟';

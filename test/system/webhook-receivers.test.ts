@@ -20,11 +20,10 @@ const REFUSED = { outcome: 'failed', what: 'status 401' };
 
 type Kind = { readonly label: string; readonly command: string };
 
-/** The only block of the page with this label. */
+/** The last block of the page with this label, or the first one, which passes messages on. */
 function codeOf(label: string): string {
-  const codes = [...PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => name === label);
-  expect(codes).toHaveLength(1);
-  return codes[0]?.[2] ?? '';
+  const codes = [...PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => label.startsWith(name ?? ''));
+  return codes.at(label === 'js relay' ? 0 : -1)?.[2] ?? '';
 }
 
 /** Resolves to whether something listens at the port. */
@@ -38,13 +37,16 @@ async function listens(port: number): Promise<boolean> {
   return found;
 }
 
-type Setting = { readonly secrets?: string; readonly folder?: ReturnType<typeof makeFolder> };
+type Setting = { readonly secrets?: string; readonly chat?: string; readonly folder?: ReturnType<typeof makeFolder> };
 
 /** Starts the receiver and waits until it listens. It ends with the test. */
-async function startReceiver({ label, command }: Kind, { secrets = SECRET, folder = makeFolder() }: Setting = {}) {
+async function startReceiver(
+  { label, command }: Kind,
+  { secrets = SECRET, chat = '', folder = makeFolder() }: Setting = {},
+) {
   const port = await findFreePort();
-  const env = { PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRET: secrets };
-  const file = folder.write(label === 'js' ? 'receiver.mjs' : 'receiver.py', codeOf(label));
+  const env = { PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRET: secrets, CHAT_URL: chat };
+  const file = folder.write(label === 'python' ? 'receiver.py' : 'receiver.mjs', codeOf(label));
   const child = spawn(command, [file], { cwd: folder.path, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
@@ -180,4 +182,17 @@ describe('the receiver in Python', () => {
     await send(makeChanges(2, 4), { url: second.url, secrets: [SECRET] });
     await expectNews(second.news, [makeChanges(4, 4)]);
   });
+});
+
+it('the smallest receiver passes the summary on, and answers as the service behind it', async () => {
+  const said: string[] = [];
+  const chat = await startJudge((_, body) => {
+    said.push(String(body));
+    return said.length === 1 ? 500 : 200;
+  });
+  const { url } = await startReceiver({ label: 'js relay', command: process.execPath }, { chat });
+  const message = makeChanges(1, 1);
+  const results = [await send(message, { url, secrets: [SECRET] }), await send(message, { url, secrets: [SECRET] })];
+  expect(results.map(({ what }) => what)).toEqual(['status 500', 'status 200']);
+  expect(said[1]).toBe(JSON.stringify({ text: JSON.parse(message.body).data.summary }));
 });

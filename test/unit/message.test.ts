@@ -3,7 +3,8 @@ import type { Change } from '../../src/store/queries/feed.ts';
 import { LIMITS, makeChangesMessage, makeMessage } from '../../src/webhook/message.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
-const ORIGIN = { source: 'f00d', madeAt: '2026-11-20T12:00:09.000Z' };
+const ABOUT = { source: 'f00d', as_of: '2026-11-20T12:00:01.000Z', stale_at: '2026-11-20T12:17:00.000Z' };
+const ORIGIN = { ...ABOUT, madeAt: '2026-11-20T12:00:09.000Z' };
 
 function change(seq: number, after = '{"league_name":"A"}'): Change {
   const kind = 'changed';
@@ -34,10 +35,11 @@ describe('a message of changes', () => {
       { seq: 3, at: AT, league_id: 'l3', ...common },
       { seq: 4, at: '2026-11-20T12:00:01.000Z', league_id: 'l4', ...common },
     ];
+    const summary = '2 leagues changed: Ä priority 1.5 → null; Ä priority 1.5 → null.';
     expect(JSON.parse(message?.body ?? '')).toEqual({
       type: 'leagues.changed',
       timestamp: '2026-11-20T12:00:01.000Z',
-      data: { source: 'f00d', from_seq: 3, to_seq: 4, changes },
+      data: { ...ABOUT, summary, from_seq: 3, to_seq: 4, changes },
     });
   });
 
@@ -50,7 +52,7 @@ describe('a message of changes', () => {
     const [bytes, changes] = [Buffer.byteLength(message?.body ?? ''), message?.changes?.to ?? 0];
     expect(changes).toBeLessThan(MAX_CHANGES);
     expect(bytes).toBeLessThanOrEqual(MAX_BODY_BYTES);
-    expect(bytes * (1 + 1 / changes)).toBeGreaterThan(MAX_BODY_BYTES - 300);
+    expect(bytes * (1 + 1 / changes)).toBeGreaterThan(MAX_BODY_BYTES - 1_600);
   });
 
   it('has one change that is larger alone', () => {
@@ -64,8 +66,40 @@ describe('a message of changes', () => {
   });
 });
 
+describe('the summary of changes', () => {
+  const summaryOf = (...changes: readonly Change[]): unknown =>
+    JSON.parse(makeChangesMessage(ORIGIN, changes)?.body ?? '').data.summary;
+  const long = { ...change(4), league_name: '🏟'.repeat(50), before: JSON.stringify({ city: 'x'.repeat(99) }) };
+
+  it.each<[readonly Change[], string]>([
+    [[change(1, '{"priority":2}')], '1 league changed: Ä priority 1.50 → 2.'],
+    [[{ ...change(1), kind: 'added', before: null }], '1 league added: Ä.'],
+    [
+      [
+        { ...change(1), kind: 'added', before: null },
+        { ...change(2), kind: 'removed', after: null },
+      ],
+      '1 league added, 1 removed: Ä added; Ä removed.',
+    ],
+    [
+      [1, 2, 3, 4, 4].map((seq) => change(seq, '{"priority":2}')),
+      '4 leagues changed: Ä priority 1.50 → 2; Ä priority 1.50 → 2; Ä priority 1.50 → 2 and 2 more.',
+    ],
+    [[long], `1 league changed: ${'🏟'.repeat(39)}… city ${'x'.repeat(39)}… → null.`],
+  ])('says in a sentence what changed (%#)', (changes, summary) => {
+    expect(summaryOf(...changes)).toBe(summary.replaceAll('1.50', '1.5'));
+  });
+
+  it('has at most 300 characters, also where many fields changed', () => {
+    const before = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 20 }, (_, field) => [`field_${field}`, field])),
+    );
+    expect(summaryOf({ ...change(1), before })).toMatch(/^.{299}…$/u);
+  });
+});
+
 it('a message has a random id without a dot', () => {
-  const ids = [1, 2].map(() => makeMessage('webhook.test', { ...ORIGIN, source: null }, {}).id);
+  const ids = [1, 2].map(() => makeMessage('webhook.test', { ...ORIGIN, source: null }, { summary: 'A test.' }).id);
   expect(new Set(ids).size).toBe(2);
   for (const id of ids) expect(id).toMatch(/^msg_[\w-]{24}$/);
 });

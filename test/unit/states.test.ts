@@ -12,6 +12,7 @@ import {
 
 const FRESH: StoredStates = {
   last_success_at: '2026-11-20T11:59:00.000Z',
+  stale_at: null,
   held_since: null,
   last_login_at: '2026-11-20T11:58:00.000Z',
   last_login: 'ok',

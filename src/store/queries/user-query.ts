@@ -20,6 +20,8 @@ const NAMED_PRAGMA =
 
 /** Of most statements all rows, so that the database is closed before they are printed to a slow reader. */
 const ROWS_AT_ONCE = 10_000;
+/** Fewer of long rows, so that the memory does not depend on what they hold. */
+const LENGTH_AT_ONCE = 1_000_000;
 
 /**
  * Runs exactly one statement that reads and returns rows, on a read-only connection. Yields the rows as they come, some
@@ -50,14 +52,21 @@ function* readParts(db: Database.Database, sql: string, verb: string): Generator
     throw new UsageError(`${verb} is not allowed: only statements that read and return rows are.`);
   const columns = statement.columns().map((column) => column.name);
   let rows: QueryValue[][] = [];
+  let length = 0;
   for (const row of statement.safeIntegers(true).raw(true).iterate()) {
     rows.push(row);
-    if (rows.length < ROWS_AT_ONCE) continue;
+    length += row.reduce<number>((sum, value) => sum + lengthOf(value), 0);
+    if (rows.length < ROWS_AT_ONCE && length < LENGTH_AT_ONCE) continue;
     yield { columns, rows };
     rows = [];
+    length = 0;
   }
   db.close();
   yield { columns, rows };
+}
+
+function lengthOf(value: QueryValue): number {
+  return typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 0;
 }
 
 /** Like `readQuery`, all rows at once. */

@@ -28,6 +28,8 @@ export type Announced = Pick<Row, 'announced_stale' | 'announced_held_since' | '
 /** What the database says about the states that are told. */
 export type StoredStates = {
   readonly last_success_at: string | null;
+  /** From when on the data of that poll is stale. */
+  readonly stale_at: string | null;
   /** When the newest removal that is not accepted was held; null if there is none. */
   readonly held_since: string | null;
   /** Both null before the first login. */
@@ -56,7 +58,7 @@ export function createWebhookRows(client: Database.Database) {
     .prepare();
   const selectBody = client.prepare<[string], string>('SELECT message_body FROM webhook WHERE message_id = ?').pluck();
   const selectStates = client.prepare<[], StoredStates>(`SELECT
-      success.finished_at AS last_success_at, login.at AS last_login_at, login.outcome AS last_login,
+      success.finished_at AS last_success_at, success.stale_at, login.at AS last_login_at, login.outcome AS last_login,
       (SELECT max(held_since) FROM held_removals WHERE accepted_at IS NULL) AS held_since
     FROM (SELECT 1)
     LEFT JOIN (SELECT * FROM runs WHERE id = (SELECT good_run_id FROM last_polls)) AS success
