@@ -68,7 +68,7 @@ export function createPages(monitor: Monitor) {
       const id = query.get('id') ?? '';
       const { details, ...past } = read((db) => ({
         details: readLeague(db, id),
-        history: readChanges(db, { leagueId: id }, MAX_HISTORY),
+        history: readChanges(db, id, MAX_HISTORY),
         steps: readSeasons(db, id, bandSince(now)),
       }));
       if (details === undefined) return missing('No such league', 'There is no league with this id');

@@ -64,31 +64,26 @@ export function readPolls(db: Database.Database, filter: PollFilter, limits: Vie
   return filter.newerThan === undefined ? polls : polls.reverse();
 }
 
-type ChangeFilter = { readonly at: string; readonly kinds: readonly Kind[] } | { readonly leagueId: string };
-/** Changes of one poll in the order of the feed, or of one league, newest first. */
-export function readChanges(db: Database.Database, filter: ChangeFilter, limit: number): readonly RecentChange[] {
-  const where =
-    'at' in filter
-      ? `at = @at AND kind IN (${filter.kinds.map((kind) => `'${kind}'`).join()})`
-      : 'league_id = @leagueId';
-  const order = 'at' in filter ? 'seq' : 'at DESC, seq DESC';
-  const found = `SELECT * FROM league_changes WHERE ${where} ORDER BY ${order} LIMIT @limit`;
-  return selectChanges(db, found, { limit, ...filter });
+/** The changes of a league, newest first. */
+export function readChanges(db: Database.Database, leagueId: string, limit: number): readonly RecentChange[] {
+  const found = 'SELECT * FROM league_changes WHERE league_id = @leagueId ORDER BY at DESC, seq DESC LIMIT @limit';
+  return prepareChanges(db, found)({ leagueId, limit });
 }
 
 const memberOf = (name: string): string => `coalesce(after ->> '$.${name}', before ->> '$.${name}')`;
 
-/** The changes that the statement `found` selects, in its order. */
-function selectChanges(db: Database.Database, found: string, values: object): readonly RecentChange[] {
+/** Reads the changes that the statement `found` selects, in its order. Preparing takes longer than reading a few. */
+function prepareChanges(db: Database.Database, found: string): (values: object) => readonly RecentChange[] {
   const member = (name: string): string => `substr(${memberOf(name)}, 1, ${MAX_SHOWN_CHARS}) AS ${name}`;
-  const sql = `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')} FROM (${found})`;
-  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(sql).all(values);
+  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(
+    `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')} FROM (${found})`,
+  );
   const text = (value: string): string =>
     `substr(CASE WHEN ${value} IN (0, 1) AND field IN (${FLAGS}) THEN iif(${value}, 'true', 'false') ELSE CAST(${value} AS TEXT) END, 1, ${MAX_SHOWN_CHARS})`;
   const fieldsOf = db.prepare<[number], FieldChange>(
     `SELECT field, ${text('old_value')} AS old, ${text('new_value')} AS now FROM league_field_changes WHERE seq = ?`,
   );
-  return rows.map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
+  return (values) => rows.all(values).map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
 }
 
 /** What is selected beyond days and kinds, which `runs` knows: these are looked for in the feed itself. */
@@ -120,7 +115,7 @@ export function searchChanges(db: Database.Database, search: FeedSearch, limit: 
     sport && `substr(${memberOf('sport')}, 1, ${MAX_SHOWN_CHARS}) = @sport`,
     field && "kind IN ('changed', 'restored') AND json_type(before, '$.' || @field) IS NOT NULL",
   ]);
-  const found = selectChanges(db, `SELECT * FROM (${searched}) WHERE ${matches} LIMIT @limit`, { ...search, limit });
+  const found = prepareChanges(db, `SELECT * FROM (${searched}) WHERE ${matches} LIMIT @limit`)({ ...search, limit });
   const last = `SELECT seq FROM (${searched}) LIMIT 1 OFFSET ${MAX_SEARCHED - 1}`;
   const next = found.length === limit ? found.at(-1)?.seq : db.prepare<[object], number>(last).pluck().get(search);
   return { changes: found, next };
@@ -150,11 +145,17 @@ function countFields(db: Database.Database, { at, changed }: ChangedPoll) {
 
 /** Polls with those of their changes that are shown. A kind of which a poll has more than `foldAbove` is one line. */
 export function readViews(db: Database.Database, filter: PollFilter, limits: ViewLimits) {
+  const readOf = prepareChanges(
+    db,
+    `SELECT * FROM league_changes WHERE at = @at AND kind IN (SELECT value FROM json_each(@kinds))
+      ORDER BY seq LIMIT @limit`,
+  );
   return readPolls(db, filter, limits).map((poll) => {
     const kinds = filter.kind ? [filter.kind] : KINDS.filter((kind) => poll[kind] > 0);
     const folded = kinds.filter((kind) => poll[kind] > limits.foldAbove);
     const open = kinds.filter((kind) => !folded.includes(kind));
-    const read = (wanted: readonly Kind[], limit: number) => readChanges(db, { at: poll.at, kinds: wanted }, limit);
+    const read = (wanted: readonly Kind[], limit: number) =>
+      readOf({ at: poll.at, kinds: JSON.stringify(wanted), limit });
     const limit = open.reduce((sum, kind) => sum + poll[kind], 0);
     return {
       poll,
