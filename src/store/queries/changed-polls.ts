@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
-import type { Change } from './feed.ts';
+import { type Change, lastSeq } from './feed.ts';
 
 export type Kind = Change['kind'];
 export const KINDS: readonly Kind[] = ['added', 'changed', 'removed', 'restored'];
@@ -189,12 +189,16 @@ export function readChangesPage(db: Database.Database, filter: PollFilter, limit
 /** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
 export type DayCounts = { readonly day: string } & Readonly<Record<Kind, number>>;
 
-/** Counts the changes of each day since a timestamp, oldest first. Days that are over are counted once. */
+/** Counts the changes of each day since a timestamp, oldest first, when the feed has grown; days that are over only once. */
 export function createDayCounter() {
   let known: readonly DayCounts[] = [];
+  let lastKey = '';
   return (db: Database.Database, since: string): readonly DayCounts[] => {
+    const key = `${lastSeq(db)} ${since}`;
     const from = known.at(-1)?.day ?? since;
-    known = [...known.filter(({ day }) => day >= since.slice(0, 10) && day < from), ...readDays(db, from)];
+    if (key !== lastKey)
+      known = [...known.filter(({ day }) => day >= since.slice(0, 10) && day < from), ...readDays(db, from)];
+    lastKey = key;
     return known;
   };
 }
