@@ -3,6 +3,8 @@
 -- GROUP BY NULL makes no row if there is nothing to count.
 ALTER TABLE `runs` ADD `stale_at` TEXT CHECK (stale_at GLOB '????-??-??T??:??:??.???Z');
 --> statement-breakpoint
+ALTER TABLE `runs` ADD `quiet_fields` TEXT;
+--> statement-breakpoint
 ALTER TABLE `logins` ADD `run_id` INTEGER;
 --> statement-breakpoint
 ALTER TABLE `held_removals` ADD `reason` TEXT CHECK (reason IN ('empty-list', 'unreadable-elements', 'limit'));

@@ -8,6 +8,7 @@ import { withOwnSnapshot } from '../../src/store/connection.ts';
 import { createFacetCounter } from '../../src/store/queries/leagues.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createTestMonitor, makeMonitorSources } from '../../test/support/monitor-sources.ts';
+import { makeRequest } from '../../test/support/request.ts';
 import { median } from '../support/statistics.ts';
 import type { HandClock } from './clock.ts';
 
@@ -23,10 +24,9 @@ export type Times = Readonly<Record<string, number>>;
 export async function timePages(store: Store, clock: HandClock): Promise<Times> {
   const monitor = createTestMonitor(clock);
   monitor.open({ ...makeMonitorSources(), store });
-  const { handle } = createApp(monitor, pino({ level: 'silent' }));
+  const { handle } = createApp(monitor, pino({ level: 'silent' }), new AbortController().signal);
   const ask = async (path: string): Promise<void> => {
-    const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1');
-    const { status } = await handle({ method: 'GET', path: pathname, query, isHostAllowed: true });
+    const { status } = await handle(makeRequest(path));
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   };
   const readStored = createReader((read) => withOwnSnapshot(store.path, read), createFacetCounter());

@@ -73,6 +73,7 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
     staleAt: (now: number) => formatTimestamp(now + freshForMs),
     fingerprint,
     programVersion: '0.1.0',
+    quietFields: [],
   } as const;
   const pruning = createRetention(RETENTION_MS, deps, log);
   return {

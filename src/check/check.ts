@@ -9,7 +9,7 @@ import { createMirrorProcess, type RunMirror } from '../mirror/process.ts';
 import type { Program } from '../outputs/child-process.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
-import { checkDatabase, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
+import { checkDatabase, checkNoise, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
 import { checkConnection, checkListen } from './network.ts';
 import { type CheckResult, fail, ok, skipped, toProblem, warn } from './result.ts';
 import { checkService } from './service.ts';
@@ -33,7 +33,10 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
     yield skipped('everything that needs valid settings', advice);
     return;
   }
-  if (database.state === 'readable') yield checkOwner(database.path, config.baseUrl);
+  if (database.state === 'readable') {
+    yield checkOwner(database.path, config.baseUrl);
+    yield* checkNoise(database.path, config.quietFields);
+  }
   yield* checkOutputs(config, database, createMirrorProcess(source), stop);
   yield* checkService(config, database, stop);
 }

@@ -7,6 +7,7 @@ import { assertOneName, assertRegularFile, locateFile, sizeOf } from '../store/d
 import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts';
 import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
+import { findNoisyField } from '../store/queries/feed.ts';
 import { readSnapshot } from '../store/queries/overview.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
@@ -56,6 +57,19 @@ export function checkOwner(path: string, baseUrl: string): CheckResult {
     return ok('owner', owner === null ? 'the database belongs to no service yet' : `the database belongs to ${owner}`);
   } catch (error) {
     return failure('owner', error, FIX_FILE);
+  }
+}
+
+/** A warning if the service changes one field of most leagues at each poll, which fills the feed and all that follows it. */
+export function checkNoise(path: string, quietFields: readonly string[]): readonly CheckResult[] {
+  try {
+    const { field, changes, of } = findNoisyField(path) ?? {};
+    if (field === undefined || field === 'status' || quietFields.includes(field)) return [];
+    const message = `${changes} of the last ${of} changes differ in ${field} alone; each is stored, sent and mirrored`;
+    const fix = `if nobody needs them, set LEAGUE_SYNC_QUIET_FIELDS=${[...quietFields, field].join()}`;
+    return [warn('changes', message, fix)];
+  } catch (error) {
+    return [failure('changes', error, FIX_FILE)];
   }
 }
 

@@ -49,6 +49,8 @@ function readConfig(values: Values, environment: Environment) {
     staleAfterMs: () => read('LEAGUE_SYNC_STALE_AFTER'),
     profileSchedule: () => readProfileSchedule(values),
     scope: () => read('LEAGUE_SYNC_STATUS'),
+    /** In ascending order. */
+    quietFields: () => read('LEAGUE_SYNC_QUIET_FIELDS'),
     loginLeewayMs: () => read('LEAGUE_SYNC_LOGIN_LEEWAY'),
     attemptTimeoutMs: () => read('LEAGUE_SYNC_ATTEMPT_TIMEOUT'),
     maxBodyBytes: () => read('LEAGUE_SYNC_MAX_BODY'),

@@ -48,18 +48,26 @@ export function findCredentials(values: Values): Credentials & Pick<CredentialPa
 }
 
 export function findHeartbeat(values: Values, environment: Environment) {
-  return findSource(values, 'LEAGUE_SYNC_HEARTBEAT_URL', (secret) => {
+  return findSource(values, ['LEAGUE_SYNC_HEARTBEAT_URL'], (secret) => {
     const url = readHeartbeatUrl(secret.read(), secret.name);
     return { url, proxy: chooseProxy(url, environment) };
   });
 }
 
-/** Reads a setting again at each call, since its file may have changed. Undefined if unset. Throws a SettingsError. */
-export function findSource<T>(values: Values, name: string, read: (secret: Secret) => T): (() => T) | undefined {
-  const secret = findSecret(values, name);
+/**
+ * Reads the first of the settings. If one of them is in a file, reads again at each call, since the file may have
+ * changed. Undefined if unset. Throws a SettingsError.
+ */
+export function findSource<T>(
+  values: Values,
+  names: readonly [string, ...string[]],
+  read: (secret: Secret) => T,
+): (() => T) | undefined {
+  const secret = findSecret(values, names[0]);
   if (secret === undefined) return undefined;
-  read(secret);
-  return () => read(secret);
+  const first = read(secret);
+  const isConstant = names.every((name) => values[`${name}_FILE`] === undefined);
+  return () => (isConstant ? first : read(secret));
 }
 
 type ServiceAccount = { readonly baseUrl: string; readonly credentials: Pick<CredentialPair, 'username'> };

@@ -13,7 +13,7 @@ const URL_NAME = 'LEAGUE_SYNC_POSTGRES_URL';
 
 /** Undefined if no URL is set. Throws a SettingsError. */
 export function findMirror(values: Values, environment: Environment) {
-  return findSource(values, URL_NAME, (url) =>
+  return findSource(values, [URL_NAME], (url) =>
     readAll({
       server: () => readPostgresUrl(url.read(), url.name, environment),
       schema: () => readSetting(values, 'LEAGUE_SYNC_POSTGRES_SCHEMA'),

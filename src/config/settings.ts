@@ -67,6 +67,16 @@ const hosts: Read<readonly string[]> = (text, name) => {
   });
 };
 
+/** A league without one of these could not be told from another, or would never leave a filtered list. */
+const NEVER_QUIET = ['league_id', 'status'];
+
+const quietFields: Read<readonly string[]> = (text, name) => {
+  const fields = [...new Set(text.split(',').map((entry) => entry.trim()))].filter(Boolean).toSorted();
+  const field = NEVER_QUIET.find((never) => fields.includes(never));
+  if (field === undefined) return fields;
+  throw settingsError(`${name}: ${field} cannot be quiet`, 'name other fields of a league, separated by commas');
+};
+
 const flag = parsed((text) => {
   if (/^(true|1|yes|on|y|enabled)$/i.test(text)) return true;
   return /^(false|0|no|off|n|disabled)$/i.test(text) ? false : undefined;
@@ -135,6 +145,7 @@ export const SETTINGS = {
   LEAGUE_SYNC_PROFILE_SCHEDULE: withDefault('0 * * * *', anyText),
   LEAGUE_SYNC_TIMEZONE: withDefault('UTC', timezone),
   LEAGUE_SYNC_STATUS: withDefault('all', choice('all', 'active', 'inactive')),
+  LEAGUE_SYNC_QUIET_FIELDS: withDefault('', quietFields),
   LEAGUE_SYNC_LOGIN_LEEWAY: withDefault('5m', duration(0)),
   LEAGUE_SYNC_ATTEMPT_TIMEOUT: withDefault('30s', duration(1, MAX_TIMEOUT_MS)),
   LEAGUE_SYNC_RUN_TIMEOUT: withDefault('2m', duration(1, MAX_TIMEOUT_MS)),

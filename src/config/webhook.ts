@@ -22,7 +22,7 @@ const SECRET_NAME = 'LEAGUE_SYNC_WEBHOOK_SECRET';
 
 /** Undefined if no URL is set. Throws a SettingsError. */
 export function findWebhook(values: Values, environment: Environment) {
-  return findSource(values, URL_NAME, (url) => {
+  return findSource(values, [URL_NAME, SECRET_NAME], (url) => {
     const found = readAll({
       url: () => {
         const address = readWebhookUrl(url.read(), url.name);

@@ -1,9 +1,10 @@
 import { DatabaseError, toRunError } from '../errors.ts';
-import { changeJson, lastSeq, readBatch } from '../store/queries/feed.ts';
+import { changeJson, lastSeq, readBatch, timeOfChange } from '../store/queries/feed.ts';
 import { readListed } from '../store/queries/leagues.ts';
 import { type OutputStatus, selectLast } from '../store/queries/overview.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
 import { formatTimestamp } from '../time/clock.ts';
+import { parseDuration } from '../time/duration.ts';
 import { type Handler, jsonResponse, jsonTextResponse, type Response, type Routes } from './server.ts';
 import type { Monitor, State } from './worker-state.ts';
 
@@ -11,22 +12,33 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 /** More than a thousand usual changes. A page of huge ones ends sooner, since reading it delays polls and probes. */
 const MAX_PAGE_CHARS = 1_000_000;
+/** Less than most proxies wait for an answer. */
+const LONGEST_WAIT_MS = 50_000;
 
 /** The status, the feed and the listed leagues, for programs without SQL. Later versions only add fields. */
 export function createJsonApi(monitor: Monitor): Routes {
-  const { read } = monitor;
+  const { read, provenance } = monitor;
   return {
     '/status.json': () => jsonResponse(describeStatus(monitor)),
-    '/changes.json': handle(['since', 'limit'], (query) => {
+    '/openapi.json': async () => jsonResponse((await import('./openapi.ts')).describeApi()),
+    '/changes.json': handle(['since', 'at', 'limit', 'wait'], (query) => {
       const since = readNumber(query, 'since', 0) ?? 0;
+      const at = readInstant(query, 'at');
       const limit = readLimit(query);
-      const { last, entries, more } = read((db) => {
+      const waitMs = readWait(query);
+      const { last, isKnown, entries, more } = read((db) => {
         const last = lastSeq(db);
-        return { last, ...readBatch(db, { after: since, last }, { limit, maxChars: MAX_PAGE_CHARS }) };
+        const isKnown = since <= last && (at === undefined || timeOfChange(db, since) === at);
+        return { last, isKnown, ...readBatch(db, { after: since, last }, { limit, maxChars: MAX_PAGE_CHARS }) };
       });
-      if (since > last) return jsonResponse({ last_seq: last }, 409);
+      if (!isKnown) return jsonResponse({ last_seq: last, ...provenance() }, 409);
       const next = entries.at(-1)?.seq ?? since;
-      return jsonTextResponse(`{"changes":[${entries.map(changeJson).join()}],"next":${next},"more":${more}}`);
+      const response = jsonTextResponse(`"changes":[${entries.map(changeJson).join()}]`, {
+        next,
+        more,
+        ...provenance(),
+      });
+      return entries.length > 0 || waitMs === 0 ? response : { ...response, waitMs };
     }),
     '/leagues.json': handle(['status', 'sport', 'after', 'limit'], (query) => {
       // Like on the page, an empty filter matches every league.
@@ -34,8 +46,8 @@ export function createJsonApi(monitor: Monitor): Routes {
       const filter = { after: query.get('after') ?? '', status, sport };
       const limits = { limit: readLimit(query), maxChars: MAX_PAGE_CHARS };
       const { leagues, more } = read((db) => readListed(db, filter, limits));
-      const next = more ? JSON.stringify(leagues.at(-1)?.league_id) : null;
-      return jsonTextResponse(`{"leagues":[${leagues.map(({ json }) => json).join()}],"next":${next},"more":${more}}`);
+      const next = (more && leagues.at(-1)?.league_id) || null;
+      return jsonTextResponse(`"leagues":[${leagues.map(({ json }) => json).join()}]`, { next, more, ...provenance() });
     }),
   };
 }
@@ -80,8 +92,24 @@ function readLimit(query: URLSearchParams): number {
   return readNumber(query, 'limit', 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
 }
 
+/** In the form of the feed's `at`. */
+function readInstant(query: URLSearchParams, name: string): string | undefined {
+  const text = query.get(name) ?? undefined;
+  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
+  if (text === undefined || (!Number.isNaN(ms) && formatTimestamp(ms) === text)) return text;
+  throw new ParameterError(`${name} must be the at of a change, such as 2026-11-20T12:00:00.000Z`);
+}
+
+/** How long to wait for a change, in ms; 0 if that was not asked for. */
+function readWait(query: URLSearchParams): number {
+  const text = query.get('wait');
+  const ms = text === null ? 0 : parseDuration(text);
+  if (ms !== undefined && ms <= LONGEST_WAIT_MS) return ms;
+  throw new ParameterError('wait must be a duration such as 25s, at most 50s');
+}
+
 /** The body of `/status.json`. Either `database.fault` is null, or both `stored` and `attention` are. */
-export function describeStatus({ state: readState, read }: Monitor) {
+export function describeStatus({ state: readState, provenance, read }: Monitor) {
   const state = readState();
   const { settings, token, failure } = state;
   const { baseUrl, scope, schedule, profileSchedule } = settings;
@@ -90,6 +118,7 @@ export function describeStatus({ state: readState, read }: Monitor) {
     version: state.version,
     now: formatTimestamp(state.now),
     started_at: formatTimestamp(state.startedAt),
+    ...provenance(),
     service: baseUrl,
     scope,
     schedule: describeSchedule(schedule, state.now),

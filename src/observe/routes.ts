@@ -5,17 +5,33 @@ import { createJsonApi } from './json-api.ts';
 import { createMetrics } from './metrics.ts';
 import { createPages } from './page/pages.ts';
 import { type Handler, jsonResponse, type Request, type Response, textResponse } from './server.ts';
+import { createWaitingReaders } from './waiting-readers.ts';
 import type { Monitor } from './worker-state.ts';
 
 const METHODS = ['GET', 'HEAD'];
 
 /** Everything that the status server serves; all of it is read-only. `handle` never rejects. */
-export function createApp(monitor: Monitor, log: Log) {
+export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
   const metrics = createMetrics(monitor);
+  const readers = createWaitingReaders(stop);
   const enqueue = createRequestQueue();
   const { pages, notFound } = createPages(monitor);
   const queued = new Map(Object.entries({ ...createJsonApi(monitor), ...pages }));
   const respondInTurn = enqueue((request) => (queued.get(request.path) ?? notFound)(request));
+  /** Makes a response that has nothing new anew, until it has, or its time is over. */
+  const respondWhenNew = async (request: Request): Promise<Response> => {
+    using place = readers.enter();
+    if (place === undefined)
+      return jsonResponse({ error: 'too many readers wait: ask again without wait' }, 503, { 'Retry-After': '1' });
+    let response = await respondInTurn(request, true);
+    const until = performance.now() + (response.waitMs ?? 0);
+    request.hold(response.waitMs ?? 0);
+    while (response.waitMs !== undefined && performance.now() < until) {
+      if (!(await readers.wait(until - performance.now(), request.gone))) break;
+      response = await respondInTurn(request, true);
+    }
+    return response;
+  };
   /** Answered at once, and under any host. */
   const immediate = new Map(
     Object.entries<Handler>({
@@ -38,38 +54,40 @@ export function createApp(monitor: Monitor, log: Log) {
     if (handler !== undefined) return handler(request);
     if (!request.isHostAllowed)
       return textResponse('Unknown host: use localhost, or add it to LEAGUE_SYNC_ALLOWED_HOSTS.\n', 421);
-    return respondInTurn(request);
+    return request.query.has('wait') ? respondWhenNew(request) : respondInTurn(request);
   };
   const handle = async (request: Request): Promise<Response> => {
-    const { headers, ...response } = await respond(request).catch((error: unknown) => {
+    const { headers, status, body } = await respond(request).catch((error: unknown) => {
       log.warn({ err: toRunError(error), path: request.path.slice(0, 100) }, 'a request for the status page failed');
       return textResponse('Internal error; the log says more.\n', 500);
     });
-    return { ...response, headers: { ...HEADERS, ...headers } };
+    return { status, body, headers: { ...HEADERS, ...headers } };
   };
-  return { handle, onEvent: metrics.onEvent };
+  return { handle, listeners: [metrics.onEvent, readers.onEvent] };
 }
 
 /** The maximum number of unfinished requests for pages, assets and JSON. A browser sends fewer at once. */
 const MAX_QUEUED = 8;
 
 /** Renders one page at a time, each in its own turn, so that polls, probes and signals wait for one page at most. */
-export function createRequestQueue(): (handler: Handler) => Handler {
+export function createRequestQueue() {
   let queued = 0;
   let last: Promise<unknown> = Promise.resolve();
-  return (handler) => (request) => {
-    if (queued >= MAX_QUEUED)
-      return textResponse('Too many requests at once; try again.\n', 503, { 'Retry-After': '1' });
-    queued += 1;
-    const response = last
-      .then(() => setImmediate())
-      .then(() => handler(request))
-      .finally(() => {
-        queued -= 1;
-      });
-    last = response.catch(() => undefined);
-    return response;
-  };
+  /** `isAdmitted`: by another limit. */
+  return (handler: Handler) =>
+    (request: Request, isAdmitted = false): Response | Promise<Response> => {
+      if (queued >= MAX_QUEUED && !isAdmitted)
+        return textResponse('Too many requests at once; try again.\n', 503, { 'Retry-After': '1' });
+      queued += 1;
+      const response = last
+        .then(() => setImmediate())
+        .then(() => handler(request))
+        .finally(() => {
+          queued -= 1;
+        });
+      last = response.catch(() => undefined);
+      return response;
+    };
 }
 
 const HEADERS: Response['headers'] = {

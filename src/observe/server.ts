@@ -14,12 +14,18 @@ export type Request = {
   readonly query: URLSearchParams;
   /** Whether the data may be shown under the host that the request names. */
   readonly isHostAllowed: boolean;
+  /** Aborts when the client has closed the connection. */
+  readonly gone: AbortSignal;
+  /** Keeps the connection open although nothing is sent for `ms`. */
+  readonly hold: (ms: number) => void;
 };
 
 export type Response = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** There is nothing new: the response is made anew as soon as there is, at the latest after so many ms. */
+  readonly waitMs?: number;
 };
 
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -30,12 +36,14 @@ export function textResponse(body: string, status = 200, headers: Response['head
   return { status, headers: { 'Content-Type': 'text/plain; charset=UTF-8', ...headers }, body };
 }
 
-export function jsonResponse(value: unknown, status = 200): Response {
-  return jsonTextResponse(JSON.stringify(value), status);
+export function jsonResponse(value: unknown, status = 200, headers: Response['headers'] = {}): Response {
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-export function jsonTextResponse(body: string, status = 200): Response {
-  return { status, headers: { 'Content-Type': 'application/json' }, body };
+/** A JSON object of `members`, written already, and of `others`. */
+export function jsonTextResponse(members: string, others: object): Response {
+  const response = jsonResponse(others);
+  return { ...response, body: `{${members},${response.body.slice(1)}` };
 }
 
 /** Limits for clients that hold a connection without sending a request. */
@@ -69,13 +77,18 @@ export async function startServer(
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
-  const listener: RequestListener = async ({ method = '', url: target = '', headers: received }, response) => {
+  const listener: RequestListener = async (request, response) => {
+    const { method = '', url: target = '', headers: received, socket } = request;
     // An error here means that the client has closed the connection.
     response.on('error', () => undefined);
     const url = URL.parse(target.startsWith('/') ? `http://${received.host || NO_HOST}${target}` : target);
     const { pathname: path = '', hostname = NO_HOST, searchParams: query = new URLSearchParams() } = url ?? {};
     const isHostAllowed = isAllowedHost(hostname, boundTo, allowedHosts);
-    const { status, headers, body } = await handle({ method, path, query, isHostAllowed });
+    const closed = new AbortController();
+    response.once('close', () => closed.abort());
+    const hold = (ms: number): unknown => socket.setTimeout(ms + STALLED_MS);
+    const { status, headers, body } = await handle({ method, path, query, isHostAllowed, gone: closed.signal, hold });
+    socket.setTimeout(STALLED_MS);
     const length = Buffer.byteLength(body);
     const isLong = length >= MIN_COMPRESSED_BYTES;
     const head = { ...headers, ...(isLong && { Vary: 'Accept-Encoding' }) };

@@ -11,7 +11,7 @@ import { withOwnSnapshot } from '../store/connection.ts';
 import type { Freshness } from '../store/queries/overview.ts';
 import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { assess, type HealthInput, STARTING } from './verdict.ts';
 
 /** Settings without secrets. */
@@ -46,12 +46,15 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
   let lastLogin: LoginRecord | undefined;
   /** How far the service's clock was ahead at the last login whose response had a `Date` header. */
   let clockSkewMs: number | undefined;
+  /** The id of the database. */
+  let source: string | undefined;
   /** The last known rows. */
   let stored: Stored = { freshness: undefined, attention: [], outputs: [] };
 
   const open = (opened: MonitorSources): void => {
     const { store } = opened;
     sources = opened;
+    source = store.read(store.identity.id);
     const { consecutive_failures, last_success_at, stale_at } = store.read(store.freshness);
     failures = consecutive_failures;
     if (last_success_at !== null) success = readSuccess(last_success_at, stale_at, clock);
@@ -122,6 +125,15 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
   const isStale = (): boolean =>
     success === undefined || clock.now() >= success.staleAt || clock.monotonic() >= success.monotonicStaleAt;
 
+  /** How true the data is, for the answers in JSON. */
+  const provenance = () => ({
+    source: source ?? null,
+    as_of: success === undefined ? null : formatTimestamp(success.at),
+    stale_at:
+      success === undefined || success.staleAt === Number.POSITIVE_INFINITY ? null : formatTimestamp(success.staleAt),
+    up_to_date: !isStale(),
+  });
+
   /** Opens its own connection. Throws if the worker's files are gone, since another database may be at their path. */
   const read: Read = (work) => {
     if (sources === undefined) throw new DatabaseError('The database is not open yet.');
@@ -131,7 +143,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
     return withOwnSnapshot(path, work);
   };
 
-  return { open, onEvent, isStale, state, read };
+  return { open, onEvent, isStale, state, provenance, read };
 }
 
 /** `at` and `staleAt` are by the wall clock, the others by the monotonic clock. */

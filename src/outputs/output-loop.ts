@@ -4,7 +4,7 @@ import { createVoice } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
-import { type Clock, createWakeableSleep, formatTimestamp } from '../time/clock.ts';
+import { type Clock, createWakeableSleep, formatTimestamp, repeat } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
 /** What is brought to the state of the database, unlike the webhook, which sends each change. Times are in ms. */
@@ -118,11 +118,9 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     attempt,
     lastError: (): string | null => row.last_error,
     /** Makes attempts until `stop`, and the last that was asked for until then; `end` ends it at once. Never rejects. */
-    follow: async (stop: AbortSignal, end: AbortSignal): Promise<void> => {
-      for (let waitMs = firstWaitMs(); ; waitMs = await attempt(stop, end)) {
-        await sleeper.sleep(waitMs, stop);
-        if (end.aborted || (stop.aborted && !isWanted)) return;
-      }
+    follow: (stop: AbortSignal, end: AbortSignal): Promise<void> => {
+      const isOver = (): boolean => end.aborted || (stop.aborted && !isWanted);
+      return repeat(firstWaitMs(), () => attempt(stop, end), { sleeper, stop, isOver });
     },
   };
 }

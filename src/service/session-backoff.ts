@@ -59,7 +59,7 @@ export function createSessionBackoff(clock: Clock) {
       const failure = failureOf(subject);
       if (failure === undefined || backoffs[subject].remainingMs() === 0) return undefined;
       const { kind, message, httpStatus, serviceMessage } = failure.error;
-      const next = `The next try is at ${formatTimestamp(failure.until)}; send SIGHUP or change the secret file to try now.`;
+      const next = `The next try is at ${formatTimestamp(failure.until)}; call league-sync poll or change the secret file to try now.`;
       return new RunError(kind, false, `${message} ${next}`, { cause: failure.error, httpStatus, serviceMessage });
     },
     /** The failure of the login if there is one, otherwise of the leagues, otherwise of the profile. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
 import { RunError, StoppedError } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
-import { type Clock, createWakeableSleep } from '../time/clock.ts';
+import { type Clock, createWakeableSleep, repeat } from '../time/clock.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { startDeadline } from './retry.ts';
 import { createBackoff, createSessionBackoff, type Resource, type SessionFailure } from './session-backoff.ts';
@@ -181,16 +181,13 @@ export function createSession(options: SessionOptions) {
       if (cached === undefined) nextReason = 'manual';
     },
     /** Renews the token when it is due, independently of polls, until the signal aborts. */
-    keepRenewed: async (signal: AbortSignal): Promise<void> => {
-      while (!signal.aborted) {
-        const waitMs = msUntilRenewal();
-        if (waitMs > 0) {
-          await sleeper.sleep(Math.min(waitMs, RECHECK_MS), signal);
-          skipWaitsIfRotated();
-        } else {
-          await logIn().catch(() => undefined);
-        }
-      }
+    keepRenewed: (signal: AbortSignal): Promise<void> => {
+      const renew = async (): Promise<number> => {
+        skipWaitsIfRotated();
+        if (msUntilRenewal() <= 0) await logIn().catch(() => undefined);
+        return Math.min(msUntilRenewal(), RECHECK_MS);
+      };
+      return repeat(0, renew, { sleeper, stop: signal });
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       ending.abort(new StoppedError());

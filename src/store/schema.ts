@@ -88,6 +88,7 @@ export const runs = sqliteTable(
     fingerprint: text(),
     program_version: text(),
     stale_at: text(),
+    quiet_fields: text(),
     failures: count(),
     good_run_id: integer(),
   },

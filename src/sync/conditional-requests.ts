@@ -7,11 +7,14 @@ const DAY_MS = 24 * 3_600_000;
 const NONE: Validators = { etag: undefined, lastModified: undefined };
 
 /** The validators of the stored list; undefined for a full list, as while removals are held, to be accepted. */
-export function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
+export function findValidators(deps: RunDeps): Validators | undefined {
+  const { store, scope, fingerprint, programVersion, quietFields, clock } = deps;
   const last = store.runs.lastApplied();
   if (last === undefined || (last.etag === null && last.last_modified === null)) return undefined;
   if (last.scope !== scope || last.fingerprint !== fingerprint || last.program_version !== programVersion)
     return undefined;
+  // What differed in quiet fields alone is not stored.
+  if (last.quiet_fields !== quietFields.join()) return undefined;
   const seenAt = store.runs.lastListAt();
   const age = seenAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(seenAt);
   if (age < 0 || age > DAY_MS || store.holds.all().size > 0) return undefined;

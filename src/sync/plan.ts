@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { changedMembersJson } from '../league/league-json.ts';
+import { changedMembersJson, differsBeyond } from '../league/league-json.ts';
 import type { JsonText, League } from '../league/schemas.ts';
 import type { LeagueList, ReceivedLeague } from '../service/parse-leagues.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
@@ -12,13 +12,13 @@ export type Plan = ReturnType<typeof planPoll>;
 export function planPoll(
   { leagues, holds }: Snapshot,
   list: LeagueList,
-  { scope, removalLimit: limit }: Pick<Config, 'scope' | 'removalLimit'>,
+  { scope, removalLimit: limit, quietFields }: Pick<Config, 'scope' | 'removalLimit' | 'quietFields'>,
 ) {
   const held = holds.all();
   const waiting = [...held.values()].filter((hold) => !hold.accepted);
   const guardSince = waiting.map((hold) => hold.guardSince).toSorted()[0];
   const index = leagues.index(scope);
-  const changes = reconcile(index, list.leagues, leagues.load);
+  const changes = reconcile(index, list.leagues, leagues.load, quietFields);
   const accepted = new Set([...held].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId));
   const joined = () => (guardSince === undefined ? new Set<string>() : leagues.joinedSince(guardSince, scope));
   // If every live league was received, there is no removal to decide on.
@@ -66,18 +66,23 @@ export type Difference = { readonly before: JsonText; readonly after: ReceivedLe
 /** All changes, except removals, that make the stored leagues equal to the received ones. */
 export type ChangeSet = ReturnType<typeof reconcile>;
 
-/** `load` is called only for a received league whose row is marked as removed or has another hash. */
+/**
+ * `load` is called only for a received league whose row is marked as removed or has another hash. A league that differs
+ * in `quiet` fields alone counts as unchanged; its row and hash stay as they are, until it changes otherwise.
+ */
 export function reconcile(
   { live, others }: LeagueIndex,
   received: ReadonlyMap<string, ReceivedLeague>,
   load: (leagueId: string) => League,
+  quiet: readonly string[] = [],
 ) {
   const added: ReceivedLeague[] = [];
   const changed: Difference[] = [];
   const restored: Difference[] = [];
   /** Leagues whose content is unchanged but whose stored hash was calculated by another program version. */
   const rehashed: ReceivedLeague[] = [];
-  let unchanged = 0;
+  /** The number of leagues that are stored as they are, but for quiet fields. */
+  let alike = 0;
   /** The number of live leagues that were received. */
   let listed = 0;
   for (const [leagueId, after] of received) {
@@ -89,18 +94,17 @@ export function reconcile(
       continue;
     }
     if (!row.removed && row.hash === after.hash) {
-      unchanged += 1;
+      alike += 1;
       continue;
     }
-    const before = changedMembersJson(load(leagueId), after.league);
+    const stored = load(leagueId);
+    const before = changedMembersJson(stored, after.league);
     if (row.removed) restored.push({ before, after });
-    else if (before !== '{}') changed.push({ before, after });
-    else {
-      rehashed.push(after);
-      unchanged += 1;
-    }
+    else if (before === '{}') rehashed.push(after);
+    else if (quiet.length === 0 || differsBeyond(quiet, stored, after.league)) changed.push({ before, after });
+    else alike += 1;
   }
-  return { added, changed, restored, rehashed, unchanged, listed };
+  return { added, changed, restored, rehashed, unchanged: alike + rehashed.length, listed };
 }
 
 export type RemovalRules = {

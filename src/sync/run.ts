@@ -10,7 +10,7 @@ import type { RunEnd, RunKind, RunStamp, Trigger } from '../store/tables/runs.ts
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { NO_COUNTS, type RunEvent, type RunReport } from './report.ts';
 
-export type RunDeps = Pick<Config, 'baseUrl' | 'scope' | 'removalLimit' | 'runTimeoutMs'> & {
+export type RunDeps = Pick<Config, 'baseUrl' | 'scope' | 'removalLimit' | 'quietFields' | 'runTimeoutMs'> & {
   readonly store: Store;
   readonly client: Client;
   readonly drift: DriftLog;
@@ -115,6 +115,7 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
         started_at: formatTimestamp(clock.now()),
         fingerprint: deps.fingerprint,
         program_version: deps.programVersion,
+        quiet_fields: kind === 'leagues' ? deps.quietFields.join() : null,
         not_before: notBefore(),
       };
       // An earlier run must have its end first: the failures in a row are counted then.

@@ -52,10 +52,26 @@ export function createWakeableSleep({ sleep }: Clock) {
     wake: (): void => woken.abort('woken'),
     /** Also ends if the signal aborts; never rejects. */
     sleep: async (ms: number, signal: AbortSignal): Promise<void> => {
-      await sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+      if (ms > 0) await sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
       if (woken.signal.aborted) woken = new AbortController();
     },
   };
+}
+
+type Repeat = {
+  readonly sleeper: ReturnType<typeof createWakeableSleep>;
+  /** Ends the sleep. */
+  readonly stop: AbortSignal;
+  /** By default, when `stop` aborts. */
+  readonly isOver?: () => boolean;
+};
+
+/** Sleeps and works in turn until it is over. `waitMs` says how long to sleep before; `work`, before it is called again. */
+export async function repeat(waitMs: number, work: () => Promise<number>, { sleeper, stop, isOver }: Repeat) {
+  for (let leftMs = waitMs; ; leftMs = await work()) {
+    await sleeper.sleep(leftMs, stop);
+    if (isOver?.() ?? stop.aborted) return;
+  }
 }
 
 /** The delay (ms) after a number of failures in a row: `initialMs`, doubled with each further failure up to `maxMs`. */

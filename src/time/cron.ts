@@ -115,9 +115,13 @@ function createClockFinder(values: ParsedFields, isNamedDay: (timestamp: number)
     }
     throw new Error('it names no time');
   };
+  return remembering(search);
+}
+
+/** Remembers the last result. A search for a rare day takes a millisecond, and most searches repeat the last one. */
+function remembering(search: Finder): Finder {
   let last = { after: 0, time: 0 };
   return (after) => {
-    // A search for a rare day takes a millisecond, and most searches repeat the last one.
     if (after < last.after || after >= last.time) last = { after, time: search(after) };
     return last.time;
   };
@@ -135,7 +139,7 @@ function createFinder(timezone: string, findOnClock: Finder): Finder {
     const later = Math.max(by, byOld);
     return by === byOld || later >= end ? later : findAfterChange(later, end, change);
   };
-  return (after) => {
+  return remembering((after) => {
     for (let from = after + 1; ; ) {
       const past = findChange(from - DAY_MS, from);
       const end = past === undefined ? from : past.at + Math.abs(past.to - past.from);
@@ -150,5 +154,5 @@ function createFinder(timezone: string, findOnClock: Finder): Finder {
         from = next.at;
       }
     }
-  };
+  });
 }

@@ -7,7 +7,7 @@ import { createRetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookRow } from '../store/tables/webhook.ts';
-import { type Clock, createWakeableSleep } from '../time/clock.ts';
+import { type Clock, createWakeableSleep, repeat } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { type Attempt, sendMessage } from './message.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
@@ -116,7 +116,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
   const stepWithoutFault = (signal: AbortSignal): Promise<number> =>
     step(signal).then((waitMs) => {
       faults.forget();
-      return waitMs;
+      return Math.min(waitMs, TICK_MS);
     }, noteFault);
   return {
     onEvent: ({ type }: WorkerEvent): void => {
@@ -130,10 +130,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     },
     /** Delivers until the signal aborts; never rejects. */
     deliver: async (signal: AbortSignal): Promise<void> => {
-      while (!signal.aborted) {
-        const waitMs = await stepWithoutFault(signal);
-        if (waitMs > 0) await sleeper.sleep(Math.min(waitMs, TICK_MS), signal);
-      }
+      await repeat(0, () => stepWithoutFault(signal), { sleeper, stop: signal });
       // The request that a stop aborts has no result, but the one before it may have one.
       await outbox.flush().catch(noteFault);
     },

@@ -74,7 +74,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     isDemo: demo !== undefined,
     onLocked: async () => {
       demo?.prepare();
-      const server = await openStatusServer(config, { monitor, events, log });
+      const server = await openStatusServer(config, { monitor, events, log, signal });
       if (server !== undefined) demo?.onPage(server.url);
       return server;
     },
@@ -152,15 +152,15 @@ async function openMirror({ mirror: source }: Config, { store, deps }: WorkerRes
 /** Rejects with a SettingsError if the server cannot listen on the address. */
 async function openStatusServer(
   { listen, allowedHosts }: Config,
-  { monitor, events, log }: { monitor: Monitor; events: Events; log: Log },
+  { monitor, events, log, signal }: { monitor: Monitor; events: Events; log: Log; signal: AbortSignal },
 ) {
   if (listen === 'off') return undefined;
   const [{ startServer }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),
     import('../observe/routes.ts'),
   ]);
-  const app = createApp(monitor, log);
-  events.subscribe(app.onEvent);
+  const app = createApp(monitor, log, signal);
+  events.subscribe(...app.listeners);
   const server = await startServer(listen, app.handle, { allowedHosts });
   log.info({ url: server.url }, `status page, probes, metrics: ${server.url}`);
   return server;

@@ -34,6 +34,20 @@ describe('check of a database', () => {
     expect(bench.simulator.requests).toHaveLength(asked);
   });
 
+  it('names a field in which alone nearly all changes differ, and the setting for it', async () => {
+    const bench = await setUpSynced();
+    const stamp = (value: number) =>
+      `UPDATE leagues SET extra = '{"stamp":${value}}'; INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+       SELECT 1, '2026-11-20T12:00:00.000Z', league_id, 'changed', '{"extra":{"stamp":${value - 1}}}', json_object('extra', json(extra)) FROM leagues`;
+    for (let value = 1; value <= 7; value += 1) execute(bench.database, stamp(value));
+    expect(troubles(await runCheck(bench))).toEqual([]);
+    execute(bench.database, stamp(8));
+    expect(told(await runCheck(bench), 'changes')).toMatch(
+      /^warn 992 of the last 1000 changes differ in stamp alone.*LEAGUE_SYNC_QUIET_FIELDS=stamp/,
+    );
+    expect(troubles(await runCheck(bench, { LEAGUE_SYNC_QUIET_FIELDS: 'stamp' }))).toEqual([]);
+  });
+
   it('names a trigger of another program that does not work, as a start does, and a view, which only it names', async () => {
     const bench = await setUpSynced();
     const { database } = bench;

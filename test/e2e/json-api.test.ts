@@ -22,7 +22,11 @@ async function serve(...polls: readonly (readonly unknown[])[]) {
     const text = await answer.text();
     return { status: answer.status, headers: answer.headers, text, json: JSON.parse(text) };
   };
-  return { bench, url, ask };
+  const { source, stale_at } = bench.rows('SELECT id AS source, stale_at FROM database_identity, freshness')[0] ?? {};
+  const [last] = bench.rows('SELECT last_success_at AS as_of FROM freshness');
+  /** How true the data is, in every answer. */
+  const provenance = { source, as_of: last?.as_of, stale_at, up_to_date: true };
+  return { bench, url, ask, worker, service, provenance };
 }
 
 /** What `changes --json` prints, line by line. */
@@ -44,46 +48,80 @@ const EXACT = `{"league_id":9007199254740993,"league_name":"\\u2028 \\"💡\\"",
 
 describe('/changes.json', () => {
   it('gives every change as changes --json prints it, page by page', async () => {
-    const { bench, ask } = await serve(...POLLS, [...(POLLS[2] ?? []), EXACT]);
+    const { bench, ask, provenance } = await serve(...POLLS, [...(POLLS[2] ?? []), EXACT]);
     const lines = await printed(bench);
     expect(lines).toHaveLength(6);
-    expect((await ask('/changes.json')).text).toBe(`{"changes":[${lines.join(',')}],"next":6,"more":false}`);
+    const rest = (next: number) => `"next":${next},"more":${next < 6},${JSON.stringify(provenance).slice(1)}`;
+    expect((await ask('/changes.json')).text).toBe(`{"changes":[${lines.join(',')}],${rest(6)}`);
     for (const limit of [2, 5, 6]) {
       const seen: string[] = [];
       for (let next = 0, more = true; more; ) {
         const { status, text, json } = await ask(`/changes.json?since=${next}&limit=${limit}`);
         const page = lines.slice(next, next + limit);
-        expect([status, text]).toEqual([
-          200,
-          `{"changes":[${page.join(',')}],"next":${next + page.length},"more":${next + page.length < 6}}`,
-        ]);
+        expect([status, text]).toEqual([200, `{"changes":[${page.join(',')}],${rest(next + page.length)}`]);
         seen.push(...page);
         ({ next, more } = json);
       }
       expect(seen, `limit ${limit}`).toEqual(lines);
     }
-    expect((await ask('/changes.json?since=6')).json).toEqual({ changes: [], next: 6, more: false });
+    expect((await ask('/changes.json?since=6')).json).toEqual({ changes: [], next: 6, more: false, ...provenance });
   });
 
   it('gives 100 changes if no limit is set, and 409 and the end of the feed for a since beyond it', async () => {
-    const { ask } = await serve(Array.from({ length: 101 }, (_, index) => makeLeague(`l${index}`)));
+    const { ask, provenance } = await serve(Array.from({ length: 101 }, (_, index) => makeLeague(`l${index}`)));
     const { changes, ...rest } = (await ask('/changes.json')).json;
-    expect([changes.length, rest]).toEqual([100, { next: 100, more: true }]);
-    for (const since of ['102', '00107', '99999999999999999999', '9'.repeat(400)]) {
+    expect([changes.length, rest]).toEqual([100, { next: 100, more: true, ...provenance }]);
+    for (const since of ['102', '00107', '99999999999999999999', '9'.repeat(400), '102&wait=9s']) {
       const { status, json } = await ask(`/changes.json?since=${since}`);
-      expect([status, json], since).toEqual([409, { last_seq: 101 }]);
+      expect([status, json], since).toEqual([409, { last_seq: 101, ...provenance }]);
     }
+  });
+
+  it('gives 409 if the change since has another time: the file was restored', async () => {
+    const { bench, ask } = await serve(...POLLS);
+    const [{ at } = { at: '' }] = bench.rows('SELECT at FROM league_changes WHERE seq = 4');
+    expect((await ask(`/changes.json?since=4&at=${at}`)).json).toMatchObject({ changes: [{ seq: 5 }], next: 5 });
+    for (const since of [3, 0]) expect((await ask(`/changes.json?since=${since}&at=${at}`)).status).toBe(409);
+  });
+
+  it('holds an answer until there is a change, and gives each reader each change once', async () => {
+    const { ask, worker, service } = await serve(...POLLS);
+    const began = performance.now();
+    expect((await ask('/changes.json?since=5&wait=300ms')).json).toMatchObject({ changes: [], next: 5 });
+    expect(performance.now() - began).toBeGreaterThan(290);
+    const readers = Array.from({ length: 101 }, () => ask('/changes.json?since=5&wait=50s'));
+    expect((await Promise.race(readers)).status).toBe(503);
+    // A poll that changes nothing ends no wait.
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    service.script('leagues', listLeagues([...(POLLS[2] ?? []), makeLeague('l4')]));
+    worker.send('SIGHUP');
+    const read = (await Promise.all(readers)).filter(({ status }) => status === 200);
+    expect(read).toHaveLength(100);
+    for (const { json } of read)
+      expect([json.changes.map(({ seq }: { seq: number }) => seq), json.next]).toEqual([[6], 6]);
+  });
+
+  it('ends the waits at a stop', async () => {
+    const { ask, worker } = await serve(...POLLS);
+    const reader = ask('/changes.json?since=5&wait=50s');
+    await ask('/changes.json?since=5&wait=100ms');
+    const began = performance.now();
+    expect((await worker.stop()).code).toBe(0);
+    expect((await reader).json).toMatchObject({ changes: [], next: 5 });
+    expect(performance.now() - began).toBeLessThan(2_000);
   });
 });
 
 describe('/leagues.json', () => {
   it('keeps every digit and character, and gives a league as the feed does', async () => {
-    const { bench, ask } = await serve([EXACT]);
+    const { bench, ask, provenance } = await serve([EXACT]);
     const { text, json } = await ask('/leagues.json');
     const [row] = bench.rows('SELECT after FROM league_changes');
     const { first_seen_at, changed_at } = json.leagues[0];
-    const whole = `${String(row?.after).slice(0, -1)},"first_seen_at":"${first_seen_at}","changed_at":"${changed_at}"}`;
-    expect(text).toBe(`{"leagues":[${whole}],"next":null,"more":false}`);
+    const times = `"first_seen_at":"${first_seen_at}","changed_at":"${changed_at}"`;
+    const whole = `${String(row?.after).slice(0, -1)},${times},"held":false}`;
+    expect(text).toBe(`{"leagues":[${whole}],"next":null,"more":false,${JSON.stringify(provenance).slice(1)}`);
     for (const part of ['"priority":9007199254740993', '12345678901234567890', '1e-400', '"default_tournaments":true'])
       expect(text).toContain(part);
   });
@@ -130,7 +168,11 @@ describe('a page of JSON', () => {
       ['changes.json?since=2026-11-20', since],
       ['changes.json?since=%2B1', since],
       ['changes.json?since=1&since=2', 'since is given more than once'],
-      ['changes.json?sinse=1', 'there is no parameter sinse, only since, limit'],
+      ['changes.json?sinse=1', 'there is no parameter sinse, only since, at, limit, wait'],
+      ['changes.json?since=1&at=2026-11-20', 'at must be the at of a change, such as 2026-11-20T12:00:00.000Z'],
+      ['changes.json?at=2026-02-30T12:00:00.000Z', 'at must be the at of a change, such as 2026-11-20T12:00:00.000Z'],
+      ['changes.json?wait=51s', 'wait must be a duration such as 25s, at most 50s'],
+      ['changes.json?wait=', 'wait must be a duration such as 25s, at most 50s'],
       ['leagues.json?since=1', 'there is no parameter since, only status, sport, after, limit'],
     ]) {
       const { status, json, headers } = await ask(`/${path}`);

@@ -85,6 +85,7 @@ describe('no conditional request is sent', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ['another account', { USERNAME: 'someone-else' }],
     ['another scope', { STATUS: 'active' }],
+    ['other quiet fields', { QUIET_FIELDS: 'priority' }],
   ])('by %s', async (_, settings) => {
     await using bench = await setUpBench({ leagues: listWith(makeLeagues(2)) });
     await bench.poll();

@@ -124,7 +124,7 @@ describe('the migrated schema', () => {
       'runs',
       `id kind trigger scope started_at finished_at outcome attempts http_status body_bytes received added changed
        unchanged restored rejected duplicates removed held error_kind error_message service_message service_timestamp
-       etag last_modified not_before stale_at fingerprint program_version`,
+       etag last_modified not_before stale_at fingerprint program_version quiet_fields`,
     ],
     ['logins', 'id at outcome reason expires_at clock_skew_ms error_message not_before fingerprint run_id'],
     [

@@ -41,7 +41,7 @@ const MORE_ROWS = `
 
 /** The columns that version 0.1.0 did not have. */
 const NEW_COLUMNS: Readonly<Record<string, Row>> = {
-  runs: { stale_at: null, failures: 0n, good_run_id: null },
+  runs: { stale_at: null, quiet_fields: null, failures: 0n, good_run_id: null },
   logins: { run_id: null },
   held_removals: { reason: null },
   drift: { example_league_id: null },

@@ -56,6 +56,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
     store: {
       path,
       read: <T>(work: () => T): T => work(),
+      identity: { id: () => '0'.repeat(32) },
       freshness: () => freshness,
       attention: () => known.attention?.() ?? [],
       outputStatus: () => known.outputs ?? [],

@@ -101,6 +101,7 @@ function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSig
     baseUrl: CONFIG.baseUrl,
     scope: 'all',
     removalLimit: 0.2,
+    quietFields: [],
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: () => 0,
     staleAt: (now) => formatTimestamp(nextTime(now) + 2 * POLL_EVERY_MS + RUN_TIMEOUT_MS),

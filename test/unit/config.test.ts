@@ -47,6 +47,7 @@ describe('the settings', () => {
       database: 'data/leagues.db',
       timezone: 'UTC',
       scope: 'all',
+      quietFields: [],
       loginLeewayMs: 300_000,
       attemptTimeoutMs: 30_000,
       runTimeoutMs: 120_000,
@@ -66,7 +67,7 @@ describe('the settings', () => {
 
   it('are known under every published name', () => {
     const published = `BASE_URL ALLOW_HTTP USERNAME USERNAME_FILE PASSWORD PASSWORD_FILE DATABASE SCHEDULE
-      PROFILE_SCHEDULE TIMEZONE STATUS LOGIN_LEEWAY ATTEMPT_TIMEOUT RUN_TIMEOUT MAX_BODY REMOVAL_LIMIT RUN_RETENTION
+      PROFILE_SCHEDULE TIMEZONE STATUS QUIET_FIELDS LOGIN_LEEWAY ATTEMPT_TIMEOUT RUN_TIMEOUT MAX_BODY REMOVAL_LIMIT RUN_RETENTION
       STALE_AFTER LISTEN ALLOWED_HOSTS HEARTBEAT_URL HEARTBEAT_URL_FILE WEBHOOK_URL WEBHOOK_URL_FILE
       WEBHOOK_SECRET WEBHOOK_SECRET_FILE KEEP_WAL POSTGRES_URL POSTGRES_URL_FILE
       POSTGRES_SCHEMA PUBLISH LOG_LEVEL LOG_FORMAT`;
@@ -82,6 +83,7 @@ describe('the settings', () => {
       LEAGUE_SYNC_PROFILE_SCHEDULE: 'off',
       LEAGUE_SYNC_TIMEZONE: 'Europe/Berlin',
       LEAGUE_SYNC_STATUS: 'active',
+      LEAGUE_SYNC_QUIET_FIELDS: ' priority,extra, priority,a b,',
       LEAGUE_SYNC_LOGIN_LEEWAY: '0s',
       LEAGUE_SYNC_ATTEMPT_TIMEOUT: '250ms',
       LEAGUE_SYNC_RUN_TIMEOUT: '1h',
@@ -102,6 +104,7 @@ describe('the settings', () => {
       schedule: { expression: '*/30 * * * * *', timezone: 'Europe/Berlin' },
       profileSchedule: 'off',
       scope: 'active',
+      quietFields: ['a b', 'extra', 'priority'],
       loginLeewayMs: 0,
       attemptTimeoutMs: 250,
       runTimeoutMs: 3_600_000,
@@ -155,6 +158,7 @@ describe('the settings', () => {
     ['LEAGUE_SYNC_PROFILE_SCHEDULE', 'hourly', 'write 5 fields such as */5 * * * *'],
     ['LEAGUE_SYNC_TIMEZONE', 'Mars/Olympus', 'write an IANA name'],
     ['LEAGUE_SYNC_STATUS', 'both', 'LEAGUE_SYNC_STATUS'],
+    ['LEAGUE_SYNC_QUIET_FIELDS', 'priority, status', 'name other fields of a league, separated by commas'],
     ['LEAGUE_SYNC_LOGIN_LEEWAY', '5', 'write a duration such as 250ms, 30s, 5m, 2h or 90d, from 0s to 36500d'],
     ['LEAGUE_SYNC_ATTEMPT_TIMEOUT', '0s', 'write a duration such as 250ms, 30s, 5m, 2h or 90d, from 1ms to 1d'],
     ['LEAGUE_SYNC_RUN_TIMEOUT', '30d', 'write a duration'],

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createRequestQueue } from '../../src/observe/routes.ts';
 import { textResponse } from '../../src/observe/server.ts';
+import { makeRequest } from '../support/request.ts';
 
 it('pages are rendered one at a time, and excess requests get 503', async () => {
   let drawing = 0;
@@ -13,7 +14,7 @@ it('pages are rendered one at a time, and excess requests get 503', async () => 
     drawing -= 1;
     return textResponse('drawn');
   });
-  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams(), isHostAllowed: true });
+  const ask = async () => respond(makeRequest('/'));
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask()));
   const statuses = answers.map(({ status }) => status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(8);
@@ -29,7 +30,7 @@ it('a page that fails leaves the queue', async () => {
     failures += 1;
     throw new Error('not drawn');
   });
-  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams(), isHostAllowed: true });
+  const ask = async () => respond(makeRequest('/'));
   for (let page = 0; page < 8; page += 1) await expect(ask()).rejects.toThrow('not drawn');
   expect((await ask()).status).toBe(200);
 });

@@ -173,12 +173,15 @@ export type ListedFilter = {
 type JsonRow = Readonly<Record<string, string | number | bigint | null>> & { readonly league_id: string };
 
 const COLUMNS = [...LEAGUE_MEMBERS.map(({ name }) => name), 'first_seen_at', 'changed_at'];
-const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [name] : []));
+const FLAGS = [...LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [name] : [])), 'held'];
 
-/** The listed leagues that match, by `league_id`: whole leagues as in the feed, with two timestamps, as JSON objects. */
+/**
+ * The live leagues that match, by `league_id`: whole leagues as in the feed, with two timestamps and whether the removal
+ * is held, as JSON objects.
+ */
 export function readListed(db: Database.Database, filter: ListedFilter, limits: BatchLimits) {
   const { status, sport } = filter;
-  const sql = `SELECT ${COLUMNS.join(', ')} FROM leagues
+  const sql = `SELECT ${COLUMNS.join(', ')}, league_id IN (SELECT league_id FROM held_removals) AS held FROM leagues
     WHERE removed_at IS NULL AND league_id > @after
       AND ${status === undefined ? 'true' : 'status = @status'} AND ${sport === undefined ? 'true' : 'sport = @sport'}
     ORDER BY league_id LIMIT @most`;

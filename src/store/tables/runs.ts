@@ -12,7 +12,7 @@ export type RunScope = NonNullable<Row['scope']>;
 export type RunStamp = { readonly runId: number; readonly at: string };
 
 type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'> &
-  Partial<Pick<Row, 'not_before'>>;
+  Partial<Pick<Row, 'not_before' | 'quiet_fields'>>;
 /** Omitted columns keep their value. */
 export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> & Partial<Row>;
 
@@ -24,8 +24,8 @@ const GOOD_POLL = `kind = 'leagues' AND ${IS_GOOD} AND id <= ${LAST_GOOD}`;
 /** Limits searches that otherwise read all runs if there is nothing to find; more than a day, at a poll a second. */
 const RECENT = 'id > (SELECT max(id) - 100000 FROM runs)';
 
-const INSERT = `INSERT INTO runs (kind, trigger, scope, started_at, fingerprint, program_version, not_before, outcome)
-  VALUES (@kind, @trigger, @scope, @started_at, @fingerprint, @program_version, @not_before, 'running')`;
+const INSERT = `INSERT INTO runs (kind, trigger, scope, started_at, fingerprint, program_version, not_before, quiet_fields, outcome)
+  VALUES (@kind, @trigger, @scope, @started_at, @fingerprint, @program_version, @not_before, @quiet_fields, 'running')`;
 
 /** The poll that sent the newest validators stored before a run. Does not look behind the time `since`. */
 const NEXT_AFTER_VALIDATORS = `SELECT attempts FROM runs WHERE ${GOOD_POLL} AND id > (
@@ -43,7 +43,8 @@ export function createRunRows(client: Database.Database) {
   const lastList = newest(`${GOOD_POLL} AND http_status IS NOT 304`);
   const attempts = client.prepare<[{ before: number; since: string }], number>(NEXT_AFTER_VALIDATORS).pluck();
   return {
-    start: (start: RunStart): number => Number(insert.run({ not_before: null, ...start }).lastInsertRowid),
+    start: (start: RunStart): number =>
+      Number(insert.run({ not_before: null, quiet_fields: null, ...start }).lastInsertRowid),
     finish: (id: number, end: RunEnd): void => {
       db.update(runs).set(end).where(eq(runs.id, id)).run();
     },

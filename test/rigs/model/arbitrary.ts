@@ -93,6 +93,8 @@ const failure = fc.constantFrom<Failure[]>(
   'mostly-rejected',
 );
 
+const OFTEN_SET = [...Object.keys(USABLE), 'nickname'].filter((name) => !['league_id', 'status'].includes(name));
+
 /** Chooses `seldom` once in this many steps. */
 function oneIn<T>(many: number, seldom: fc.Arbitrary<T>, mostly: T): fc.Arbitrary<T> {
   return fc.oneof({ weight: many - 1, arbitrary: fc.constant(mostly) }, { weight: 1, arbitrary: seldom });
@@ -120,6 +122,7 @@ function stepOf(shape: Shape): fc.Arbitrary<Step> {
     oddAgain: fc.constantFrom(0, 0, 1, 2, 2),
     order: fc.nat({ max: 30 }),
     scope: fc.constantFrom('all', 'all', 'all', 'active', 'inactive'),
+    quiet: fc.constantFrom([], [], ['priority'], ['__proto__', 'extra'], OFTEN_SET),
     unfiltered: oneIn(4, fc.constant(true), false),
     members: fc.constantFrom('', '"message":"ok","timestamp":null,', '"next_page":2,', '"result":"success","page":{},'),
     limitPercent: fc.constantFrom(...shape.limits),

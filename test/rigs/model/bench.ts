@@ -73,6 +73,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
         clock,
         scope: step.scope,
         removalLimit: step.limitPercent / 100,
+        quietFields: step.quiet,
         baseUrl: 'https://service.example',
         ...CONSTANT,
       };

@@ -25,6 +25,7 @@ export const MANY: Shape = {
 const SITUATIONS = [
   ...['run changed', 'run unchanged', 'run held', 'run failed', 'run interrupted'],
   ...['added', 'changed', 'removed', 'restored', 'an accepted removal', 'a share at its limit', 'open', 'resolved'],
+  'a quiet difference',
 ];
 
 /** Wraps the database of a history, to do more with it. */

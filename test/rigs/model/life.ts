@@ -9,7 +9,8 @@ import {
   type ModelRun,
 } from './check.ts';
 import { createFold, expectFeed, expectWholeFeed, type Fold } from './feed.ts';
-import { type ModelList, readAnswer } from './list.ts';
+import { MEMBERS } from './field.ts';
+import { type Cells, type ModelList, readAnswer } from './list.ts';
 import { applyPoll, shareAtStake } from './model.ts';
 import { expectSame } from './rows.ts';
 import { answerAgain, answerStep, createService, type Failure, type Step } from './service.ts';
@@ -92,11 +93,11 @@ function limitStep({ model, witnessed }: Life, step: Step, list: ModelList | und
 
 function applyList(
   { bench, model, fold, changes, witnessed }: Life,
-  { scope, limitPercent }: Step,
+  { scope, limitPercent, quiet }: Step,
   { list, runId, at }: { readonly list: ModelList; readonly runId: bigint; readonly at: string },
 ) {
   const accepted = [...model.holds].filter(([, { acceptedAt }]) => acceptedAt !== null).map(([leagueId]) => leagueId);
-  const result = applyPoll(model, list, { scope, limitPercent, runId, at });
+  const result = applyPoll(model, list, { scope, limitPercent, quiet, runId, at });
   expectTables(bench, model);
   expectFeed(bench, fold, { runId, at, changes: result.changes });
   changes.push(...result.changes);
@@ -104,6 +105,9 @@ function applyList(
     witnessed.add(kind);
     if (kind === 'removed' && accepted.includes(leagueId)) witnessed.add('an accepted removal');
   }
+  const isStored = ([id, cells]: [string, Cells]): boolean =>
+    MEMBERS.every((name) => model.leagues.get(id)?.cells[name] === cells[name]);
+  if (![...list.leagues].every(isStored)) witnessed.add('a quiet difference');
   for (const { resolvedAt } of model.rejections.values()) witnessed.add(resolvedAt === null ? 'open' : 'resolved');
   return { outcome: result.outcome, counts: result.counts };
 }

@@ -1,4 +1,5 @@
 import { MEMBERS } from './field.ts';
+import { canonical, isMap, readJson } from './json.ts';
 import type { Cells, ModelList, Scope } from './list.ts';
 import type { Model, ModelChange, ModelCounts } from './state.ts';
 
@@ -7,6 +8,7 @@ import type { Model, ModelChange, ModelCounts } from './state.ts';
 export type ModelPoll = {
   readonly scope: Scope;
   readonly limitPercent: number;
+  readonly quiet: readonly string[];
   readonly runId: bigint;
   readonly at: string;
 };
@@ -21,7 +23,7 @@ export type ModelResult = {
 export function applyPoll(model: Model, list: ModelList, poll: ModelPoll): ModelResult {
   model.listedBefore.set(poll.at, statusOfListed(model));
   const { removed, held } = decideRemovals(model, list, poll);
-  const listed = [...list.leagues].map(([leagueId, cells]) => store(model, leagueId, cells, poll.at));
+  const listed = [...list.leagues].map(([leagueId, cells]) => store(model, leagueId, cells, poll));
   const gone = removed.map((leagueId) => remove(model, leagueId, poll.at));
   endListings(model, [...listed, ...gone]);
   settleHolds(model, list, held, poll);
@@ -115,17 +117,27 @@ function decideRemovals(model: Model, list: ModelList, { scope, limitPercent }: 
   return { removed: missing.filter((leagueId) => !waiting.includes(leagueId)), held: waiting };
 }
 
-function store({ leagues }: Model, leagueId: string, cells: Cells, at: string): ModelChange | undefined {
+function store({ leagues }: Model, leagueId: string, cells: Cells, poll: ModelPoll): ModelChange | undefined {
+  const { at, quiet } = poll;
   const row = leagues.get(leagueId);
   if (row === undefined) {
     leagues.set(leagueId, { cells, firstSeenAt: at, changedAt: at, removedAt: null });
     return { leagueId, kind: 'added', before: null, after: cells };
   }
   const different = MEMBERS.filter((name) => row.cells[name] !== cells[name]);
-  if (row.removedAt === null && different.length === 0) return undefined;
+  const isLoud = different.some((name) => loudPart(row.cells, name, quiet) !== loudPart(cells, name, quiet));
+  if (row.removedAt === null && !isLoud) return undefined;
   leagues.set(leagueId, { ...row, cells, changedAt: at, removedAt: null });
   const before = Object.fromEntries(different.map((name) => [name, row.cells[name] ?? null]));
   return { leagueId, kind: row.removedAt === null ? 'changed' : 'restored', before, after: cells };
+}
+
+/** What of a member counts as a difference; quiet members of `extra` do not. */
+function loudPart(cells: Cells, name: string, quiet: readonly string[]): unknown {
+  if (quiet.includes(name)) return null;
+  const members = name === 'extra' ? readJson(String(cells.extra)) : undefined;
+  if (!isMap(members)) return cells[name];
+  return canonical(new Map([...members].filter(([member]) => !quiet.includes(member))));
 }
 
 function remove({ leagues }: Model, leagueId: string, at: string): ModelChange {

@@ -27,6 +27,8 @@ export type Step = {
   readonly scope: Scope;
   /** The service forgets to filter. */
   readonly unfiltered: boolean;
+  /** The fields of LEAGUE_SYNC_QUIET_FIELDS. */
+  readonly quiet: readonly string[];
   /** Members of the response besides the list. */
   readonly members: string;
   readonly limitPercent: number;
