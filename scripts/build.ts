@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { dirname, join } from 'node:path';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 // Makes dist/league-sync.cjs: one file with everything but the database addon, which needs its own binary beside it.
 
@@ -18,11 +18,23 @@ require('node:v8').setFlagsFromString('--no-wasm-dynamic-tiering');
 require('node:module').enableCompileCache?.();
 const bundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 
+/** Puts the files that browsers load into the bundle: the source reads them when it starts. */
+const pageFiles: Plugin = {
+  name: 'page files',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[\\/]page[\\/]files\.ts$/ }, ({ path }) => {
+      const textOf = (name: string): string => JSON.stringify(readFileSync(join(dirname(path), name), 'utf8'));
+      return { contents: `export const STYLE = ${textOf('page.css')}; export const SCRIPT = ${textOf('page.js')};` };
+    });
+  },
+};
+
 const { metafile, outputFiles } = await build({
   entryPoints: ['src/cli.ts'],
   outfile: 'dist/league-sync.cjs',
   bundle: true,
   platform: 'node',
+  plugins: [pageFiles],
   // Older syntax than the program needs, so that an older Node reaches the version check above.
   target: 'node18',
   format: 'cjs',

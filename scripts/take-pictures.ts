@@ -118,6 +118,12 @@ async function startProgram(): Promise<string> {
     LEAGUE_SYNC_DATABASE: database,
     LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
   };
+  // The year was lived with another address of the service.
+  const moved = spawnSync(process.execPath, [PROGRAM, 'sync', '--service-moved'], {
+    cwd: folder,
+    env: { ...environment, ...env },
+  });
+  if (moved.status !== 0) throw new Error(`league-sync sync failed: ${moved.stderr}`);
   let page: unknown;
   await start(['run'], env, (line) => {
     page = line.url ?? page;

@@ -1,8 +1,10 @@
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { SCRIPT } from '../../src/observe/page/files.ts';
 import { formatRelative } from '../../src/observe/page/html.ts';
-import { AGES } from '../../src/observe/page/script.ts';
 
+/** The part of the browser's script that formats ages. */
+const AGES = /const UNITS = .*?\n}\n/s.exec(SCRIPT)?.[0] ?? '';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { STYLE } from '../../src/observe/page/files.ts';
 import { percentile, renderPolls, roundUp, spanOf, timeTicks } from '../../src/observe/page/poll-chart.ts';
-import { STYLE } from '../../src/observe/page/style.ts';
 import { NO_COUNTS } from '../../src/sync/report.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 
@@ -35,7 +35,9 @@ type Box = { readonly kind: string; readonly x: number; readonly y: number; read
 function boxesOf(polls: readonly ReturnType<typeof pollAt>[], spanMs = HOUR): readonly Box[] {
   const chart = /<svg class="chart polls".*?<\/svg>/s.exec(String(renderPolls(polls, spanMs, NOW)))?.[0] ?? '';
   return [
-    ...chart.matchAll(/<rect (?:class|fill)="([^"]*)"\s+x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g),
+    ...chart.matchAll(
+      /<rect (?:class|fill)="([^"]*)"[^>]*? x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g,
+    ),
   ].map(([, kind = '', x, y, height]) => ({ kind, x: Number(x), y: Number(y), height: Number(height) }));
 }
 

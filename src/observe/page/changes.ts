@@ -8,7 +8,6 @@ import {
   type FieldChange,
   KINDS,
   type Kind,
-  type PollPage,
   type PollView,
   type RecentChange,
 } from '../../store/queries/changed-polls.ts';
@@ -22,10 +21,8 @@ import {
   type Html,
   linkToLeague,
   longNameOfDay,
-  momentInText,
   nameOfDay,
   pathWith,
-  renderPager,
   renderSelect,
   timeOnly,
   visible,
@@ -45,7 +42,6 @@ export type ChangesView = {
   readonly choice: ChangesChoice;
   /** The changes of each day of the last year. */
   readonly days: readonly DayCounts[];
-  readonly neighbours: { readonly earlier: string | undefined; readonly later: string | undefined } | undefined;
   readonly sports: readonly Facet[];
   readonly leagueName: string | undefined;
   /** `next`: the change before which a search goes on. */
@@ -54,14 +50,14 @@ export type ChangesView = {
 
 const FROM_START = { olderThan: undefined, newerThan: undefined };
 
-const pathTo = ({ day, kind, sport, field, league, olderThan, newerThan }: ChangesChoice): string =>
-  pathWith('changes', { day, kind, sport, field, league, older: olderThan, newer: newerThan });
+const pathTo = ({ olderThan, newerThan, ...values }: ChangesChoice): string =>
+  pathWith('changes', { ...values, older: olderThan, newer: newerThan });
 
 export function renderChanges(view: ChangesView, state: Pick<State, 'now' | 'settings'>): Html {
   const { choice, days, found } = view;
   const { now } = state;
-  const { day, kind, sport, field, league } = choice;
-  const isChosen = [day, kind, sport, field, league].some((value) => value !== undefined);
+  const { day, kind } = choice;
+  const isChosen = Object.values(choice).some((value) => value !== undefined);
   const hasYear = days.some((counts) => Date.parse(counts.day) < now - WEEK_MS);
   const list = 'views' in found ? groupViews(found.views) : groupChanges(found.changes);
   const none = html`<p class="muted">No changes.${isChosen ? html` <a href="changes">Show all</a>` : ''}</p>`;
@@ -70,42 +66,47 @@ export function renderChanges(view: ChangesView, state: Pick<State, 'now' | 'set
 }
 
 /** Whether the feed itself must be searched: `runs` knows only days and kinds. */
-export const isSearch = ({ sport, field, league }: ChangesChoice): boolean =>
-  sport !== undefined || field !== undefined || league !== undefined;
+export const isSearch = ({ poll, sport, field, league }: ChangesChoice): boolean =>
+  [poll, sport, field, league].some((value) => value !== undefined);
 
 function renderForm({ choice, days, sports, leagueName }: ChangesView): Html {
-  const { day, kind, sport, field, league } = choice;
+  const { day, kind, poll, sport, field, league } = choice;
   const total = days.reduce((sum, counts) => sum + totalOf(counts), 0);
+  const select = (name: string, values: readonly string[], chosen: string | undefined): Html =>
+    renderSelect(
+      name,
+      `all ${name}s`,
+      values.map((value) => ({ value })),
+      chosen,
+    );
+  /** A choice that no field of the form makes, and the way out of it. */
+  const chosen = (name: 'poll' | 'league', value: string | number | undefined, words: Html | string): Html | '' =>
+    value === undefined
+      ? ''
+      : html`<input type="hidden" name="${name}" value="${value}"><span class="chosen">${words} <a href="${pathTo({ ...choice, ...FROM_START, [name]: undefined })}" aria-label="of every ${name}">&times;</a></span>`;
+  const selects = [
+    select('kind', KINDS, kind),
+    select(
+      'sport',
+      sports.map(({ name }) => name),
+      sport,
+    ),
+    select('field', FIELDS, field),
+  ];
   return html`<div class="line"><h1 id="changes-title">Changes</h1> <p class="muted end">${count(total)} in a year</p>
-<form action="changes" method="get">${renderSelect(
-    'kind',
-    'all kinds',
-    KINDS.map((value) => ({ value })),
-    kind,
-  )}
-${renderSelect(
-  'sport',
-  'all sports',
-  sports.map(({ name }) => ({ value: name })),
-  sport,
-)}
-${renderSelect(
-  'field',
-  'all fields',
-  FIELDS.map((value) => ({ value })),
-  field,
-)}
-${league === undefined ? '' : html`<input type="hidden" name="league" value="${league}"><span class="chosen">${visible(leagueName ?? league, '(no name)')} <a href="${pathTo({ ...choice, league: undefined, ...FROM_START })}" aria-label="of all leagues">&times;</a></span>`}
+<form action="changes" method="get">${selects}${chosen('poll', poll, 'of one poll')}${chosen('league', league, visible(leagueName ?? league ?? '', '(no name)'))}
 <input type="date" name="day" aria-label="Day (UTC)" value="${day ?? ''}"><button type="submit">Show</button></form></div>`;
 }
 
-function renderNeighbours({ choice, neighbours }: ChangesView, now: number): Html | '' {
-  if (choice.day === undefined) return '';
-  const link = (day: string | undefined, label: (name: string) => string, rel: string): Html | '' =>
-    day === undefined
-      ? ''
-      : html`<li><a rel="${rel}" href="${pathTo({ ...choice, day, ...FROM_START })}">${label(nameOfDay(Date.parse(day), now))}</a></li>`;
-  return html`<nav aria-label="Days"><ul class="pages">${link(neighbours?.earlier, (name) => `\u2039 ${name}`, 'prev')}<li><a href="${pathTo({ ...choice, day: undefined, ...FROM_START })}">all days</a></li>${link(neighbours?.later, (name) => `${name} \u203a`, 'next')}</ul></nav>`;
+/** Links to the last day with changes before the chosen one, and to the first one after it. */
+function renderNeighbours({ choice, days }: ChangesView, now: number): Html | '' {
+  const { day: chosen } = choice;
+  if (chosen === undefined) return '';
+  const link = (day: string | undefined, before: string, after = ''): Html | '' =>
+    html`<li><a href="${pathTo({ ...choice, ...FROM_START, day })}">${before}${day === undefined ? 'all days' : nameOfDay(Date.parse(day), now)}${after}</a></li>`;
+  const earlier = days.findLast(({ day }) => day < chosen)?.day;
+  const later = days.find(({ day }) => day > chosen)?.day;
+  return html`<nav aria-label="Days"><ul class="pages">${earlier && link(earlier, '\u2039 ')}${link(undefined, '')}${later && link(later, '', ' \u203a')}</ul></nav>`;
 }
 
 /** Links to what comes before and after on the list. */
@@ -115,9 +116,9 @@ function renderTurns({ choice, found }: ChangesView): Html | '' {
       ? [found.hasOlder && found.views.at(-1)?.poll.id, found.hasNewer && found.views[0]?.poll.id]
       : [found.next, undefined];
   if (!older && !newer) return '';
-  const at = (place: Pick<ChangesChoice, 'olderThan' | 'newerThan'>): string =>
-    pathTo({ ...choice, ...FROM_START, ...place });
-  return html`<nav aria-label="Pages"><ul class="pages">${newer ? html`<li><a href="${at({ newerThan: newer })}">&larr; Newer</a></li>` : ''}${older ? html`<li><a href="${at({ olderThan: older })}">Older &rarr;</a></li>` : ''}</ul></nav>`;
+  const link = (place: Pick<ChangesChoice, 'olderThan' | 'newerThan'>, words: string): Html =>
+    html`<li><a href="${pathTo({ ...choice, ...FROM_START, ...place })}">${words}</a></li>`;
+  return html`<nav aria-label="Pages"><ul class="pages">${newer ? link({ newerThan: newer }, '\u2190 Newer') : ''}${older ? link({ olderThan: older }, 'Older \u2192') : ''}</ul></nav>`;
 }
 
 /** A line of the list: a change, or all changes of one kind of a poll. */
@@ -167,17 +168,7 @@ function countKinds(lines: readonly Line[]): Readonly<Partial<Record<Kind, numbe
   return counts;
 }
 
-/** One kind of changes of one poll, a page at a time. */
-export function renderPollPage({ poll, kind, page, last, changes }: PollPage, now: number): Html {
-  return html`<section aria-labelledby="changes-title" data-part="changes"><div class="top"><h1 id="changes-title">${count(poll[kind])} ${kind}</h1>
-<p class="muted">by the poll of ${momentInText(poll.at, now)}</p><p class="end plain"><a href="changes">All changes</a></p></div>
-<ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS, timeOnly(change.at)))}</ol>${renderPager(page, last, (to) => pathToPoll(poll.id, kind, to))}</section>`;
-}
-
 const SIGNS: Readonly<Record<Kind, string>> = { added: '+', changed: '~', removed: '−', restored: '↺' };
-
-export const pathToPoll = (id: number, kind: Kind, page = 1): string =>
-  pathWith('changes', { poll: id, kind, page: page > 1 ? page : undefined });
 
 /** Such as `124 changed: priority 120, status 4; NFL, NBA, MLB, 121 more`. */
 function renderFold({ poll, fold }: Extract<Line, { readonly poll: ChangedPoll }>, time: Html): Html {
@@ -187,7 +178,7 @@ function renderFold({ poll, fold }: Extract<Line, { readonly poll: ChangedPoll }
     ({ field, leagues }, index) => html`${index > 0 ? ', ' : ''}<code>${field}</code> ${count(leagues)}`,
   );
   const rest = `${count(poll[kind] - examples.length)} more`;
-  return html`<li class="is-${kind} fold">${time}${renderSign(kind)}<p class="who plain">${count(poll[kind])} ${kind}: ${what.length === 0 ? '' : html`<span class="muted">${what};</span> `}${names}<a href="${pathToPoll(poll.id, kind)}">${rest}</a></p></li>`;
+  return html`<li class="is-${kind} fold">${time}${renderSign(kind)}<p class="who plain">${count(poll[kind])} ${kind}: ${what.length === 0 ? '' : html`<span class="muted">${what};</span> `}${names}<a href="${pathTo({ poll: poll.id, kind })}">${rest}</a></p></li>`;
 }
 
 function renderChange(change: RecentChange, maxFields: number, time: Html): Html {

@@ -79,7 +79,6 @@ export function renderError(level: 'h1' | 'h2', error: string | undefined): Html
 <p>${error ?? 'They appear as soon as the database can be read.'}</p></section>`;
 }
 
-const WIDTH = 300;
 const MAX_SPORTS = 8;
 const MAX_STATUSES = 4;
 
@@ -93,50 +92,46 @@ ${!listed ? html`<p class="muted">${explainNone(counts)}</p>` : html`${renderSta
 }
 
 function renderStatuses(statuses: readonly Facet[]): Html {
-  const ordered = statuses.toSorted((one, other) => rank(one.name) - rank(other.name));
-  const total = ordered.reduce((sum, { leagues }) => sum + leagues, 0);
-  let x = 0;
-  const parts = ordered.map(({ name, leagues }) => {
-    const width = (WIDTH * leagues) / total;
-    x += width;
-    return html`<rect class="${rank(name) === 2 ? 'other' : name}" x="${(x - width).toFixed(1)}" width="${Math.max(1, width - 1.5).toFixed(1)}" height="8"/>`;
-  });
-  return html`<svg class="bar" viewBox="0 0 ${WIDTH} 8" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
-<p class="split plain">${ordered.slice(0, MAX_STATUSES).map(({ name, leagues }) => html`<span><a href="${pathWith('leagues', { status: name })}">${count(leagues)} ${visible(name, '(empty)')}</a></span>`)}</p>`;
+  const links = statuses
+    .slice(0, MAX_STATUSES)
+    .map(
+      ({ name, leagues }) =>
+        html`<span><a href="${pathWith('leagues', { status: name })}">${count(leagues)} ${visible(name, '(empty)')}</a></span>`,
+    );
+  return html`<p class="split plain">${links}</p>`;
 }
-
-const rank = (status: string): number => (status === 'active' ? 0 : status === 'inactive' ? 1 : 2);
 
 /** How many of the listed leagues of a sport are active: a bar for all of them, and the active ones in it. */
 function renderSports(sports: readonly SportFacet[]): Html {
   const most = sports[0]?.leagues ?? 1;
   const width = (leagues: number): string => ((100 * leagues) / most).toFixed(1);
   const rest = sports.length - MAX_SPORTS;
-  return html`<table class="sports"><caption>active of listed, by sport</caption><tbody>${sports
-    .slice(0, MAX_SPORTS)
-    .map(
-      ({
-        name,
-        leagues,
-        active,
-      }) => html`<tr><th scope="row">${glyphOf(name)} <a href="${pathWith('leagues', { sport: name })}">${visible(name, '(empty)')}</a></th>
-<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.max(1, Number(width(leagues)))}" height="8" rx="2"/><rect class="active" width="${width(active)}" height="8" rx="2"/></svg></td><td class="number">${active === leagues ? '' : `${count(active)} of `}${count(leagues)}</td></tr>`,
-    )}</tbody></table>${rest > 0 ? html`<p class="plain more-sports"><a href="leagues">${count(rest)} more sports</a></p>` : ''}`;
+  const row = ({ name, leagues, active }: SportFacet): Html => {
+    const bars = html`<rect width="${Math.max(1, Number(width(leagues)))}" height="8" rx="2"/><rect class="active" width="${width(active)}" height="8" rx="2"/>`;
+    return html`<tr><th scope="row">${glyphOf(name)} <a href="${pathWith('leagues', { sport: name })}">${visible(name, '(empty)')}</a></th>
+<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">${bars}</svg></td><td class="number">${active === leagues ? '' : `${count(active)} of `}${count(leagues)}</td></tr>`;
+  };
+  return html`<table class="sports"><caption>active of listed, by sport</caption><tbody>${sports.slice(0, MAX_SPORTS).map(row)}</tbody></table>${rest > 0 ? html`<p class="plain more-sports"><a href="leagues">${count(rest)} more sports</a></p>` : ''}`;
 }
 
 /** What the worker does, and with whom. */
 export function renderWorker(state: State): Html {
   const { now, settings, startedAt, lastLogin: login, path, outputs } = state;
   const { schedule, scope } = settings;
+  const last = login && html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`;
+  const rows = [
+    row('Service', html`${settings.baseUrl}`),
+    row('Session', html`${renderSession(state)}${last}`),
+    renderProfile(state),
+    row(
+      'Schedule',
+      html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope} leagues</span>`,
+    ),
+    row('Running', html`worker started ${relativeTime(startedAt, now)}`),
+    row('Database', breakPath(path ?? settings.database)),
+  ];
   return html`<section class="worker" aria-labelledby="worker-title"><div class="top"><h2 id="worker-title">Worker</h2></div>
-<dl class="rows">
-${row('Service', html`${settings.baseUrl}`)}${row(
-  'Session',
-  html`${renderSession(state)}${login === undefined ? '' : html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`}`,
-)}${renderProfile(state)}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
-  'Running',
-  html`worker started ${relativeTime(startedAt, now)}`,
-)}${row('Database', breakPath(path ?? settings.database))}${outputs.map((output) => renderOutput(output, now))}</dl></section>`;
+<dl class="rows">${rows}${outputs.map((output) => renderOutput(output, now))}</dl></section>`;
 }
 
 /** A path that breaks after its slashes and not within names. */
@@ -162,10 +157,9 @@ function renderSession({ failure, token, now }: State): Html {
 function renderProfile({ failure, now }: State): Html | '' {
   if (failure?.subject !== 'profile') return '';
   const { httpStatus } = failure.error;
-  return row(
-    'Profile',
-    html`no access${httpStatus === undefined ? '' : ` (${httpStatus})`}, next try ${relativeTime(failure.until, now, 'until')}<small>if you do not need it: <code>LEAGUE_SYNC_PROFILE_SCHEDULE=off</code></small>`,
-  );
+  const what = `no access${httpStatus === undefined ? '' : ` (${httpStatus})`}`;
+  const fix = html`<small>if you do not need it: <code>LEAGUE_SYNC_PROFILE_SCHEDULE=off</code></small>`;
+  return row('Profile', html`${what}, next try ${relativeTime(failure.until, now, 'until')}${fix}`);
 }
 
 function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailure): string {

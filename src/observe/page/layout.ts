@@ -4,9 +4,8 @@ import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
 import type { Response, Routes } from '../server.ts';
 import type { Verdict } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
+import { SCRIPT, STYLE } from './files.ts';
 import { type Html, relativeTime } from './html.ts';
-import { SCRIPT } from './script.ts';
-import { STYLE } from './style.ts';
 
 /** These signs begin the title, so that even a narrow tab shows the state. */
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { good: '✓', warning: '!', loading: '…', bad: '✗' };

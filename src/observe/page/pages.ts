@@ -3,11 +3,8 @@ import { DatabaseError } from '../../errors.ts';
 import {
   createDayCounter,
   KINDS,
-  type Kind,
   readChanges,
   readChangesPage,
-  readNeighbours,
-  readPollPage,
   searchChanges,
 } from '../../store/queries/changed-polls.ts';
 import { createFacetCounter, listLeagues, readLeague, readName, SORTS } from '../../store/queries/leagues.ts';
@@ -15,7 +12,7 @@ import { countHeld } from '../../store/queries/open-problems.ts';
 import { readSeasons } from '../../store/queries/seasons.ts';
 import type { Handler, Request, Routes } from '../server.ts';
 import type { Monitor, State } from '../worker-state.ts';
-import { CHANGES_A_PAGE, FIELDS, isSearch, renderChanges, renderPollPage } from './changes.ts';
+import { CHANGES_A_PAGE, FIELDS, isSearch, renderChanges } from './changes.ts';
 import { createReader, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage } from './layout.ts';
@@ -48,12 +45,6 @@ export function createPages(monitor: Monitor) {
         return renderPage({ title: 'Database not readable', status: 503 }, renderError('h1', error.message), state);
       }
     };
-  const showPoll = (id: number, kind: Kind, page: number, now: number): Page => {
-    const found = read((db) => readPollPage(db, id, kind, page, CHANGES_A_PAGE.maxChanges));
-    if (found === undefined) return missing('No such poll', 'No poll with this id has changed anything');
-    return [{ title: 'Changes', path: 'changes' }, renderPollPage(found, now)];
-  };
-
   const pages: Routes = {
     '/': handle((_, state) => {
       const data = readHome(state);
@@ -77,7 +68,7 @@ export function createPages(monitor: Monitor) {
       const id = query.get('id') ?? '';
       const { details, ...past } = read((db) => ({
         details: readLeague(db, id),
-        history: readChanges(db, { leagueId: id }, { limit: MAX_HISTORY }),
+        history: readChanges(db, id, MAX_HISTORY),
         steps: readSeasons(db, id, bandSince(now)),
       }));
       if (details === undefined) return missing('No such league', 'There is no league with this id');
@@ -87,15 +78,13 @@ export function createPages(monitor: Monitor) {
       const kind = oneOf(KINDS, query.get('kind'));
       const number = (name: string) => parsePositive(query.get(name));
       const poll = number('poll');
-      if (poll !== undefined && kind !== undefined) return showPoll(poll, kind, number('page') ?? 1, state.now);
       const [day, league] = [readDay(query.get('day')), query.get('league') || undefined];
       const sport = query.get('sport')?.slice(0, MAX_SPORT_LENGTH) || undefined;
       const field = oneOf(FIELDS, query.get('field'));
-      const choice = { day, kind, sport, field, league, olderThan: number('older'), newerThan: number('newer') };
+      const choice = { day, kind, poll, sport, field, league, olderThan: number('older'), newerThan: number('newer') };
       const view = read((db) => ({
         choice,
         days: countDays(db, new Date(firstDayShown(state.now)).toISOString()),
-        neighbours: day === undefined ? undefined : readNeighbours(db, day),
         sports: countFacets(db).sports,
         leagueName: league === undefined ? undefined : readName(db, league),
         found: isSearch(choice)

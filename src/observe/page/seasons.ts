@@ -14,8 +14,9 @@ const NAME_WIDTH = 92;
 /** The first day (UTC) that a band shows, as a timestamp. */
 export const bandSince = (now: number): string => `${dayOf(now - YEAR_MS)}T00:00:00.000Z`;
 
-/** What a league's season is for: one that is prepared, that goes on, that is decided, or that is over. */
-type Phase = 'pre' | 'on' | 'late' | 'off';
+/** What the colours of a season mean. */
+const PHASES = { pre: 'before the season', on: 'in season', late: 'playoffs', off: 'not active' };
+type Phase = keyof typeof PHASES;
 
 type Span = {
   readonly from: number;
@@ -115,20 +116,16 @@ export function renderSeasons({ now: inSeason, soon, ended, top }: SeasonOvervie
       isKnownForLong(steps, now) && (describeSeason(steps, now) !== undefined || spansOf(steps, now).length > 1),
   );
   if (inSeason.length + soon.length + ended.length + withSeason.length === 0) return '';
-  const key: readonly (readonly [Phase, string])[] = [
-    ['pre', 'before the season'],
-    ['on', 'in season'],
-    ['late', 'playoffs'],
-    ['off', 'not active'],
-  ];
-  const bands = html`<div class="top sub"><h3>A year of the first leagues</h3><ul class="key end">${key.map(
+  const key = Object.entries(PHASES).map(
     ([phase, name]) =>
       html`<li><svg width="12" height="12" aria-hidden="true"><rect class="phase-${phase}" width="12" height="12" rx="2"/></svg>${name}</li>`,
-  )}</ul></div>
-<ul class="bands"><li><span></span><svg class="chart band" viewBox="0 0 ${WIDTH} 20" aria-hidden="true">${renderMonths(now, 20, 15)}</svg></li>${withSeason.map(
-    ({ league_id, league_name, steps }) =>
-      html`<li><p class="plain">${monogram(league_id, league_name)} <span>${linkToLeague(league_id, league_name)} <small>${describeSeason(steps, now) ?? 'not active'}</small></span></p><svg class="band" viewBox="0 0 ${WIDTH} 20" preserveAspectRatio="none" aria-hidden="true">${spansOf(steps, now).map((span) => renderSpan(span, now, { y: 0, height: 20 }))}</svg></li>`,
-  )}</ul>`;
+  );
+  const rows = withSeason.map(({ league_id: id, league_name: name, steps }) => {
+    const band = spansOf(steps, now).map((span) => renderSpan(span, now, { y: 0, height: 20 }));
+    return html`<li><p class="plain">${monogram(id, name)} <span>${linkToLeague(id, name)} <small>${describeSeason(steps, now) ?? 'not active'}</small></span></p><svg class="band" viewBox="0 0 ${WIDTH} 20" preserveAspectRatio="none" aria-hidden="true">${band}</svg></li>`;
+  });
+  const bands = html`<div class="top sub"><h3>A year of the first leagues</h3><ul class="key end">${key}</ul></div>
+<ul class="bands"><li><span></span><svg class="chart band" viewBox="0 0 ${WIDTH} 20" aria-hidden="true">${renderMonths(now, 20, 15)}</svg></li>${rows}</ul>`;
   return html`<section aria-labelledby="seasons-title" data-part="seasons"><div class="top"><h2 id="seasons-title">Seasons</h2></div>
 <div class="columns">${renderGroup('In season now', inSeason)}${renderGroup('Begins soon', soon)}${renderGroup('Ended lately', ended)}</div>${withSeason.length === 0 ? '' : bands}</section>`;
 }
@@ -138,12 +135,12 @@ const MAX_SPORTS = 6;
 function renderGroup(title: string, sports: readonly SportLeagues[]): Html | '' {
   if (sports.length === 0) return '';
   const rest = sports.slice(MAX_SPORTS).reduce((sum, { leagues }) => sum + leagues, 0);
-  return html`<div><h3>${title}</h3><ul class="in-season plain">${sports
-    .slice(0, MAX_SPORTS)
-    .map(
-      ({ sport, leagues, first }) =>
-        html`<li>${glyphOf(sport)}<span><a href="${pathWith('leagues', { sport })}">${visible(sport, '(empty)')}</a> <span class="muted">${first.map(
-          ({ league_id, league_name }, index) => html`${index > 0 ? ', ' : ''}${linkToLeague(league_id, league_name)}`,
-        )}${leagues > first.length ? ` and ${count(leagues - first.length)} more` : ''}</span></span></li>`,
-    )}${rest > 0 ? html`<li class="muted">and ${count(rest)} of other sports</li>` : ''}</ul></div>`;
+  const item = ({ sport, leagues, first }: SportLeagues): Html => {
+    const names = first.map(
+      ({ league_id, league_name }, index) => html`${index > 0 ? ', ' : ''}${linkToLeague(league_id, league_name)}`,
+    );
+    const more = leagues > first.length ? ` and ${count(leagues - first.length)} more` : '';
+    return html`<li>${glyphOf(sport)}<span><a href="${pathWith('leagues', { sport })}">${visible(sport, '(empty)')}</a> <span class="muted">${names}${more}</span></span></li>`;
+  };
+  return html`<div><h3>${title}</h3><ul class="in-season plain">${sports.slice(0, MAX_SPORTS).map(item)}${rest > 0 ? html`<li class="muted">and ${count(rest)} of other sports</li>` : ''}</ul></div>`;
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
-import type { Change } from './feed.ts';
+import { type Change, lastSeq } from './feed.ts';
 
 export type Kind = Change['kind'];
 export const KINDS: readonly Kind[] = ['added', 'changed', 'removed', 'restored'];
@@ -18,7 +18,6 @@ export type FieldChange = { readonly field: string; readonly old: string | null;
 export type ChangedPoll = { readonly id: number; readonly at: string } & Readonly<Record<Kind, number>>;
 
 export type PollFilter = {
-  readonly id?: number;
   /** A day in UTC, `YYYY-MM-DD`. */
   readonly day?: string | undefined;
   /** Selects polls with changes of this kind. */
@@ -36,10 +35,9 @@ const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [`'$
 
 /** The polls that match, newest first; with `newerThan`, the next ones after that poll. */
 function* iteratePolls(db: Database.Database, filter: PollFilter): Generator<ChangedPoll> {
-  const { id, day, kind, olderThan, newerThan } = filter;
+  const { day, kind, olderThan, newerThan } = filter;
   const at = '(SELECT finished_at FROM runs WHERE id = ';
   const where = [
-    id && 'id = @id',
     // `T~` sorts after every time of the day, since a tilde sorts after all digits.
     day && "finished_at >= @day AND finished_at < @day || 'T~'",
     kind && `${kind} > 0`,
@@ -66,45 +64,32 @@ export function readPolls(db: Database.Database, filter: PollFilter, limits: Vie
   return filter.newerThan === undefined ? polls : polls.reverse();
 }
 
-/** The first poll that matches. */
-function findPoll(db: Database.Database, filter: PollFilter): ChangedPoll | undefined {
-  for (const poll of iteratePolls(db, filter)) return poll;
-  return undefined;
-}
-
-type ChangeFilter = { readonly at: string; readonly kinds: readonly Kind[] } | { readonly leagueId: string };
-/** Changes of one poll in the order of the feed, or of one league, newest first. */
-export function readChanges(
-  db: Database.Database,
-  filter: ChangeFilter,
-  limits: { readonly limit: number; readonly offset?: number },
-): readonly RecentChange[] {
-  const where =
-    'at' in filter
-      ? `at = @at AND kind IN (${filter.kinds.map((kind) => `'${kind}'`).join()})`
-      : 'league_id = @leagueId';
-  const order = 'at' in filter ? 'seq' : 'at DESC, seq DESC';
-  const found = `SELECT * FROM league_changes WHERE ${where} ORDER BY ${order} LIMIT @limit OFFSET @offset`;
-  return selectChanges(db, found, { offset: 0, ...limits, ...filter });
+/** The changes of a league, newest first. */
+export function readChanges(db: Database.Database, leagueId: string, limit: number): readonly RecentChange[] {
+  const found = 'SELECT * FROM league_changes WHERE league_id = @leagueId ORDER BY at DESC, seq DESC LIMIT @limit';
+  return prepareChanges(db, found)({ leagueId, limit });
 }
 
 const memberOf = (name: string): string => `coalesce(after ->> '$.${name}', before ->> '$.${name}')`;
 
-/** The changes that the statement `found` selects, in its order. */
-function selectChanges(db: Database.Database, found: string, values: object): readonly RecentChange[] {
+/** Reads the changes that the statement `found` selects, in its order. Preparing takes longer than reading a few. */
+function prepareChanges(db: Database.Database, found: string): (values: object) => readonly RecentChange[] {
   const member = (name: string): string => `substr(${memberOf(name)}, 1, ${MAX_SHOWN_CHARS}) AS ${name}`;
-  const sql = `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')} FROM (${found})`;
-  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(sql).all(values);
+  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(
+    `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')} FROM (${found})`,
+  );
   const text = (value: string): string =>
     `substr(CASE WHEN ${value} IN (0, 1) AND field IN (${FLAGS}) THEN iif(${value}, 'true', 'false') ELSE CAST(${value} AS TEXT) END, 1, ${MAX_SHOWN_CHARS})`;
   const fieldsOf = db.prepare<[number], FieldChange>(
     `SELECT field, ${text('old_value')} AS old, ${text('new_value')} AS now FROM league_field_changes WHERE seq = ?`,
   );
-  return rows.map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
+  return (values) => rows.all(values).map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
 }
 
 /** What is selected beyond days and kinds, which `runs` knows: these are looked for in the feed itself. */
 export type FeedSearch = Pick<PollFilter, 'day' | 'kind' | 'olderThan'> & {
+  /** The id of the poll that found the changes. */
+  readonly poll?: number | undefined;
   readonly sport?: string | undefined;
   readonly field?: string | undefined;
   readonly league?: string | undefined;
@@ -115,11 +100,12 @@ const MAX_SEARCHED = 10_000;
 
 /** The newest changes that match, before the change `olderThan`. `next` is where a search that has not ended goes on. */
 export function searchChanges(db: Database.Database, search: FeedSearch, limit: number) {
-  const { day, kind, sport, field, league, olderThan } = search;
+  const { day, kind, poll, sport, field, league, olderThan } = search;
   const join = (conditions: readonly (string | false | undefined)[]): string =>
     conditions.filter((condition) => condition).join(' AND ') || 'true';
   const range = join([
     day && "at >= @day AND at < @day || 'T~'",
+    poll !== undefined && 'at = (SELECT finished_at FROM runs WHERE id = @poll)',
     league && 'league_id = @league',
     olderThan !== undefined && 'at <= (SELECT at FROM league_changes WHERE seq = @olderThan) AND seq < @olderThan',
   ]);
@@ -129,7 +115,7 @@ export function searchChanges(db: Database.Database, search: FeedSearch, limit: 
     sport && `substr(${memberOf('sport')}, 1, ${MAX_SHOWN_CHARS}) = @sport`,
     field && "kind IN ('changed', 'restored') AND json_type(before, '$.' || @field) IS NOT NULL",
   ]);
-  const found = selectChanges(db, `SELECT * FROM (${searched}) WHERE ${matches} LIMIT @limit`, { ...search, limit });
+  const found = prepareChanges(db, `SELECT * FROM (${searched}) WHERE ${matches} LIMIT @limit`)({ ...search, limit });
   const last = `SELECT seq FROM (${searched}) LIMIT 1 OFFSET ${MAX_SEARCHED - 1}`;
   const next = found.length === limit ? found.at(-1)?.seq : db.prepare<[object], number>(last).pluck().get(search);
   return { changes: found, next };
@@ -159,11 +145,17 @@ function countFields(db: Database.Database, { at, changed }: ChangedPoll) {
 
 /** Polls with those of their changes that are shown. A kind of which a poll has more than `foldAbove` is one line. */
 export function readViews(db: Database.Database, filter: PollFilter, limits: ViewLimits) {
+  const readOf = prepareChanges(
+    db,
+    `SELECT * FROM league_changes WHERE at = @at AND kind IN (SELECT value FROM json_each(@kinds))
+      ORDER BY seq LIMIT @limit`,
+  );
   return readPolls(db, filter, limits).map((poll) => {
     const kinds = filter.kind ? [filter.kind] : KINDS.filter((kind) => poll[kind] > 0);
     const folded = kinds.filter((kind) => poll[kind] > limits.foldAbove);
     const open = kinds.filter((kind) => !folded.includes(kind));
-    const read = (wanted: readonly Kind[], limit: number) => readChanges(db, { at: poll.at, kinds: wanted }, { limit });
+    const read = (wanted: readonly Kind[], limit: number) =>
+      readOf({ at: poll.at, kinds: JSON.stringify(wanted), limit });
     const limit = open.reduce((sum, kind) => sum + poll[kind], 0);
     return {
       poll,
@@ -183,7 +175,10 @@ export function readChangesPage(db: Database.Database, filter: PollFilter, limit
   const views = readViews(db, filter, limits);
   const [newest, oldest] = [views[0]?.poll.id, views.at(-1)?.poll.id];
   const { day, kind } = filter;
-  const isAny = (beyond: PollFilter): boolean => findPoll(db, { day, kind, ...beyond }) !== undefined;
+  const isAny = (beyond: PollFilter): boolean => {
+    const [first] = iteratePolls(db, { day, kind, ...beyond });
+    return first !== undefined;
+  };
   return {
     views,
     hasOlder: oldest !== undefined && isAny({ olderThan: oldest }),
@@ -191,41 +186,20 @@ export function readChangesPage(db: Database.Database, filter: PollFilter, limit
   };
 }
 
-export type PollPage = NonNullable<ReturnType<typeof readPollPage>>;
-
-/** A page, from 1, of the changes of one kind that a poll found; the last page if it is too high. */
-export function readPollPage(db: Database.Database, id: number, kind: Kind, wanted: number, limit: number) {
-  const poll = findPoll(db, { id });
-  if (poll === undefined) return undefined;
-  const last = Math.max(1, Math.ceil(poll[kind] / limit));
-  const page = Math.min(wanted, last);
-  const offset = (page - 1) * limit;
-  return { poll, kind, page, last, changes: readChanges(db, { at: poll.at, kinds: [kind] }, { limit, offset }) };
-}
-
 /** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
 export type DayCounts = { readonly day: string } & Readonly<Record<Kind, number>>;
 
-/** Counts the changes of each day since a timestamp, oldest first. Days that are over are counted once. */
+/** Counts the changes of each day since a timestamp, oldest first, when the feed has grown; days that are over only once. */
 export function createDayCounter() {
   let known: readonly DayCounts[] = [];
+  let lastKey = '';
   return (db: Database.Database, since: string): readonly DayCounts[] => {
+    const key = `${lastSeq(db)} ${since}`;
     const from = known.at(-1)?.day ?? since;
-    known = [...known.filter(({ day }) => day >= since.slice(0, 10) && day < from), ...readDays(db, from)];
+    if (key !== lastKey)
+      known = [...known.filter(({ day }) => day >= since.slice(0, 10) && day < from), ...readDays(db, from)];
+    lastKey = key;
     return known;
-  };
-}
-
-/** The last day with changes before a day, and the first one after it. */
-export function readNeighbours(db: Database.Database, day: string) {
-  const find = (where: string): string | undefined =>
-    db
-      .prepare<[string], string>(`SELECT substr(finished_at, 1, 10) ${CHANGED_POLLS} AND finished_at ${where} LIMIT 1`)
-      .pluck()
-      .get(day);
-  return {
-    earlier: find('< ? ORDER BY finished_at DESC'),
-    later: find("> ? || 'T~' ORDER BY finished_at"),
   };
 }
 

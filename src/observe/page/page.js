@@ -1,16 +1,3 @@
-/** The browser's version of `formatRelative` in html.ts; `ms` is the age. test/unit/page-ages.test.ts compares both. */
-export const AGES = `
-const UNITS = [[1_000, 's', 120_000], [60_000, 'min', 7_200_000], [3_600_000, 'h', 172_800_000], [86_400_000, 'd', Infinity]];
-
-function formatRelative(form, ms) {
-  const size = Math.abs(ms);
-  if (form === 'until' && ms > -1_000) return 'now';
-  if (size < 1_000) return 'just now';
-  const [unit, name] = UNITS.find(([, , below]) => size < below);
-  const text = Math.floor(size / unit) + ' ' + name;
-  return ms < 0 ? 'in ' + text : text + { ago: ' ago', old: ' old', for: '' }[form];
-}`;
-
 /**
  * Keeps an open page up to date: fetches it every 10 s, replaces changed parts, updates ages every second, and warns if
  * the worker stops answering. A part that has the focus is not replaced, unless the focus can move to the same link,
@@ -18,22 +5,42 @@ function formatRelative(form, ms) {
  * session. Charts keep their place in sideways scrolling. The warning is made here, so that browsers without scripts
  * never show it.
  */
-export const SCRIPT = `
-${AGES}
+
+// The browser's version of `formatRelative` in html.ts; `ms` is the age. test/unit/page-ages.test.ts compares both.
+const UNITS = [
+  [1_000, 's', 120_000],
+  [60_000, 'min', 7_200_000],
+  [3_600_000, 'h', 172_800_000],
+  [86_400_000, 'd', Infinity],
+];
+
+function formatRelative(form, ms) {
+  const size = Math.abs(ms);
+  if (form === 'until' && ms > -1_000) return 'now';
+  if (size < 1_000) return 'just now';
+  const [unit, name] = UNITS.find(([, , below]) => size < below);
+  const text = `${Math.floor(size / unit)} ${name}`;
+  return ms < 0 ? `in ${text}` : text + { ago: ' ago', old: ' old', for: '' }[form];
+}
+
 const ANSWER_WITHIN_MS = 8_000;
-/* A hidden tab, of which only title and icon are visible, sends a request once a minute. */
+// A hidden tab, of which only title and icon are visible, sends a request once a minute.
 const everyMs = () => (document.visibilityState === 'visible' ? 10_000 : 60_000);
 
 const main = document.querySelector('main');
 const icon = document.querySelector('link[rel=icon]');
 const pill = document.getElementById('pill');
-const lostIcon = icon.getAttribute('href').replace(/icon-\\w+/, 'icon-lost');
-main.insertAdjacentHTML('afterbegin', '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' + lostIcon +
-  '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>What you see is from then, and this page keeps trying. On the machine of the worker: <code>league-sync status</code></p></div></div>');
+const lostIcon = icon.getAttribute('href').replace(/icon-\w+/, 'icon-lost');
+main.insertAdjacentHTML(
+  'afterbegin',
+  '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' +
+    lostIcon +
+    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>What you see is from then, and this page keeps trying. On the machine of the worker: <code>league-sync status</code></p></div></div>',
+);
 const lost = main.firstElementChild;
 
 let heardAt = Date.now();
-/* The start of the wait for a response; restarted after a sleep or when the tab is shown or hidden. */
+// The start of the wait for a response; restarted after a sleep or when the tab is shown or hidden.
 let waitingSince = heardAt;
 let askedAt = heardAt;
 let tickedAt = heardAt;
@@ -48,7 +55,7 @@ async function renew() {
     const answer = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const nextMain = next.querySelector('main[data-now]');
-    /* The worker is too busy to render, or another program answered. */
+    // The worker is too busy to render, or another program answered.
     if (nextMain === null) return;
     heardAt = waitingSince = Date.now();
     main.dataset.now = nextMain.dataset.now;
@@ -58,7 +65,7 @@ async function renew() {
     putParts(nextMain);
     show(false);
   } catch {
-    /* The next request may succeed; until then tick() shows the loss. */
+    // The next request may succeed; until then tick() shows the loss.
   } finally {
     asking = false;
   }
@@ -69,10 +76,10 @@ function putParts(nextMain) {
   let before = lost;
   for (const next of nextMain.querySelectorAll(':scope > [data-part]')) {
     names.add(next.dataset.part);
-    const part = main.querySelector(':scope > [data-part="' + next.dataset.part + '"]');
+    const part = main.querySelector(`:scope > [data-part="${next.dataset.part}"]`);
     if (part === null) before.after(next);
     else replace(part, next);
-    before = part !== null && part.isConnected ? part : next;
+    before = part?.isConnected ? part : next;
   }
   for (const part of main.querySelectorAll(':scope > [data-part]')) if (!names.has(part.dataset.part)) part.remove();
 }
@@ -80,11 +87,13 @@ function putParts(nextMain) {
 function replace(part, next) {
   if (contentOf(part) === contentOf(next)) return;
   const focused = part.querySelector(':focus');
-  const isSame = (element) => element.matches('.scroll') ? element.ariaLabel === focused.ariaLabel : element.outerHTML === focused.outerHTML;
-  const successor = focused?.matches('a, summary, .scroll') && [...next.querySelectorAll('a, summary, .scroll')].find(isSame);
+  const isSame = (element) =>
+    element.matches('.scroll') ? element.ariaLabel === focused.ariaLabel : element.outerHTML === focused.outerHTML;
+  const successor =
+    focused?.matches('a, summary, .scroll') && [...next.querySelectorAll('a, summary, .scroll')].find(isSame);
   const selection = document.getSelection();
   const isSelected = !selection.isCollapsed && selection.containsNode(part, true);
-  /* The state and the session are replaced even if text in them is selected. */
+  // The state and the session are replaced even if text in them is selected.
   const mayWait = !['state', 'worker'].includes(part.dataset.part);
   if ((mayWait && isSelected) || (focused && !successor)) return;
   const isOpen = part.querySelector('details[open]') !== null;
@@ -95,7 +104,7 @@ function replace(part, next) {
   if (successor) successor.focus({ preventScroll: true });
 }
 
-/* The HTML of a part, ignoring the text of ages and whether details are open. */
+// The HTML of a part, ignoring the text of ages and whether details are open.
 function contentOf(part) {
   const copy = part.cloneNode(true);
   for (const age of copy.querySelectorAll('[data-age]')) age.textContent = '';
@@ -105,7 +114,7 @@ function contentOf(part) {
 
 function tick() {
   const now = Date.now();
-  /* A tick this late means that the machine slept or its clock was set. */
+  // A tick this late means that the machine slept or its clock was set.
   const slept = Math.abs(now - tickedAt) > 1.5 * everyMs();
   tickedAt = now;
   if (slept) restartWait();
@@ -114,14 +123,14 @@ function tick() {
     const { age: form, at = age.dateTime } = age.dataset;
     const ms = Date.parse(main.dataset.now) + now - heardAt - Date.parse(at);
     const words = formatRelative(form, ms);
-    /* A past event with a future timestamp (the clock was ahead) keeps its time of day. */
+    // A past event with a future timestamp (the clock was ahead) keeps its time of day.
     if (age.textContent !== words && (form === 'until' || ms >= 0)) age.textContent = words;
   }
-  /* After this time two requests have failed. */
+  // After this time two requests have failed.
   show(now - waitingSince > 2 * everyMs() + 2_000);
 }
 
-/* No request was sent meanwhile, so give the worker time to answer, unless it is lost already. */
+// No request was sent meanwhile, so give the worker time to answer, unless it is lost already.
 function restartWait() {
   if (lost.hidden) waitingSince = Date.now();
   renew();
@@ -132,13 +141,13 @@ function show(isLost) {
   if (document.title !== tab.title) document.title = tab.title;
   if (icon.getAttribute('href') !== tab.icon) icon.setAttribute('href', tab.icon);
   if (lost.hidden !== isLost) return;
-  lost.querySelector('span').textContent = main.dataset.now.slice(11, 19) + ' UTC';
+  lost.querySelector('span').textContent = `${main.dataset.now.slice(11, 19)} UTC`;
   lost.hidden = !isLost;
   main.classList.toggle('dim', isLost);
   pill.hidden = isLost;
 }
 
-/* A slash goes to the search, unless it is typed into something. */
+// A slash goes to the search, unless it is typed into something.
 document.addEventListener('keydown', (event) => {
   const search = document.querySelector('[type=search]');
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || search === null) return;
@@ -149,4 +158,3 @@ document.addEventListener('keydown', (event) => {
 
 document.addEventListener('visibilitychange', restartWait);
 setInterval(tick, 1_000);
-`;
