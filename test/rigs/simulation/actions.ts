@@ -134,6 +134,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
       say('accept-removals');
       // A worker that was killed early has made no tables yet.
       const held = (await during(Promise.resolve().then(() => readHeldRemovals(lives.path())))) ?? [];
+      if (held.length === 0) return;
       judge.accept(held.map(({ league_id }) => String(league_id)));
       await during(acceptRemovals(lives.path(), held, options()));
     },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { type Row, readRows } from '../../support/database.ts';
+import type { Row } from '../../support/database.ts';
 import { createDeliveryJudge } from './delivery-judge.ts';
+import type { Reader } from './reader.ts';
 import type { Request, World } from './service.ts';
 
 type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
@@ -8,7 +9,7 @@ type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq
 /** What holds at all times. Remembers the first thing that does not. */
 export function createJudge(
   world: World,
-  { elapsed, note }: { elapsed: () => number; note: (text: string) => unknown },
+  { elapsed, note, reader }: { elapsed: () => number; note: (text: string) => unknown; reader: Reader },
 ) {
   let failure: string | undefined;
   /** Whether the worker said at its stop that the end of a run could not be written. */
@@ -51,7 +52,7 @@ export function createJudge(
     note(`FAILED: ${text}`);
   };
   const deliveries = createDeliveryJudge(fail, { hasData: () => told.length > 0, isRefusalUntold });
-  const rows = (sql: string, at = path): readonly Row[] => (existsSync(at) ? readRows(at, sql) : []);
+  const rows = (sql: string, at = path): readonly Row[] => reader.rows(at, sql);
   const lastSeq = (at = path): number => Number(rows('SELECT max(seq) AS seq FROM league_changes', at)[0]?.seq ?? 0);
   const readLive = (at = path): Set<string> =>
     new Set(
@@ -156,8 +157,8 @@ export function createJudge(
     setRemovalLimit: (limit: number): void => {
       removalLimit = limit;
     },
-    backUp: (file: string): void => {
-      backup = { told, webhook: rows('SELECT * FROM webhook', file)[0] };
+    backUp: (): void => {
+      backup = { told, webhook: rows('SELECT * FROM webhook')[0] };
     },
     restore: (at: string): void => {
       told = backup.told;

@@ -1,11 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
-import { loadConfig } from '../../../src/config/config.ts';
-import { readSettings } from '../../../src/config/environment.ts';
 import { DatabaseError, StoppedError } from '../../../src/errors.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
-import { withDatabase } from '../../support/database.ts';
 import type { Stage } from './stage.ts';
 
 /** A stop may take 10 s (contract, 6). */
@@ -24,7 +21,8 @@ type Life = {
 export type Lives = ReturnType<typeof createLives>;
 
 /** The workers of one world, one after the other: each begins with the files that the one before has left. */
-export function createLives({ settings, folder, world, judge, note, elapsed, during, clock, random }: Stage) {
+export function createLives(stage: Stage) {
+  const { folder, world, judge, reader, note, elapsed, during, clock, random } = stage;
   const lives: Life[] = [];
   const ends: Promise<void>[] = [];
   let isPeace = false;
@@ -32,9 +30,11 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
   const current = (): Life | undefined => lives.find(({ isOver }) => !isOver);
 
   const live = async (life: Life): Promise<void> => {
-    const config = loadConfig(readSettings({ ...settings(), LEAGUE_SYNC_DATABASE: life.path }), {});
+    const config = stage.config(life.path);
     const write = (line: string): void => {
-      if (life.isAlive) judge.read(JSON.parse(line), line);
+      if (!life.isAlive) return;
+      if (!life.stopping.signal.aborted) reader.keep(life.path);
+      judge.read(JSON.parse(line), line);
     };
     await runWorker(config, {
       system: { clock, random: random.next, send: world.sendOf(life.number, () => life.isAlive) },
@@ -48,11 +48,10 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       mirror: () => Promise.reject(new Error('nothing is mirrored here')),
     });
   };
-  /** As the process that copies, but at once; it fails now and then. */
+  /** Writes how far the feed has come instead of a copy, and at once; it fails now and then. */
   const publish = async (from: string, target: string): Promise<void> => {
     if (!isPeace && random.chance(0.2)) throw new DatabaseError('The disk of the copy is full.');
-    rmSync(target, { force: true });
-    withDatabase(from, (db) => db.prepare('VACUUM INTO ?').run(target), { readonly: true });
+    writeFileSync(target, String(judge.lastSeq(from)));
     utimesSync(target, clock.now() / 1_000, clock.now() / 1_000);
   };
   return {
@@ -84,10 +83,12 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       if (life === undefined) return;
       note(`stop ${life.number}`);
       const begun = elapsed();
+      reader.release();
       life.stopping.abort(new StoppedError());
       await during(ends[life.number] ?? Promise.resolve());
       if (elapsed() - begun > LONGEST_STOP_MS) judge.fail(`the stop took ${elapsed() - begun} ms`);
       judge.endLife();
+      reader.keep(path);
       judge.look(path, true);
     },
     /** Leaves what `kill -9` leaves: the files as they are between two turns of the event loop. */
@@ -96,31 +97,29 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       if (life === undefined) return;
       note(`kill ${life.number}`);
       Object.assign(life, { isAlive: false, isOver: true });
+      reader.release();
       path = join(folder, String(lives.length), 'leagues.db');
       mkdirSync(dirname(path), { recursive: true });
       for (const suffix of ['', '-wal'])
         if (existsSync(life.path + suffix)) copyFileSync(life.path + suffix, path + suffix);
       life.stopping.abort(new StoppedError());
       judge.endLife();
+      reader.keep(path);
       judge.look(path, false);
     },
     backUp: (): void => {
       if (!existsSync(path)) return;
       const file = join(folder, 'backup.db');
-      rmSync(file, { force: true });
-      try {
-        withDatabase(path, (db) => db.prepare('VACUUM INTO ?').run(file), { readonly: true });
-        judge.backUp(file);
-        note('backup');
-      } catch {
-        // Another program has locked the database.
-      }
+      reader.copy(path, file);
+      judge.backUp();
+      note('backup');
     },
     /** Puts the backup in the place of the database; no worker may run. */
     restore: (): void => {
       const file = join(folder, 'backup.db');
       if (current() !== undefined || !existsSync(file)) return;
       note('the backup is restored');
+      reader.release();
       path = join(folder, `restored-${lives.length}`, 'leagues.db');
       mkdirSync(dirname(path), { recursive: true });
       copyFileSync(file, path);
@@ -129,6 +128,7 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),
     endAll: async (): Promise<void> => {
+      reader.release();
       for (const life of lives) {
         life.isAlive = false;
         life.stopping.abort(new StoppedError());

@@ -43,7 +43,8 @@ export type Delivered = {
 
 export type World = ReturnType<typeof createService>;
 
-const TOKEN_LIFE_MS = 3_600_000;
+const HOUR = 3_600_000;
+const TOKEN_LIVES_MS = [HOUR / 2, HOUR, 4 * HOUR, 24 * HOUR];
 /** Faults with which the list has elements that cannot be stored: conflicting ones are rejected, too. */
 const BAD_ROWS = ['bad-rows', 'duplicates'];
 /** Faults with which a login tells a wrong expiry. */
@@ -53,7 +54,7 @@ const ODD_TIMES = ['born-expired', 'wrong-clock'];
 export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
   /** Of the service, which no step of the worker's clock moves. */
   const now = (): number => startAt + elapsed();
-  const tokens = createTokenIssuer(TOKEN_LIFE_MS);
+  const tokens = createTokenIssuer(random.pick(TOKEN_LIVES_MS));
   const service = { username: 'player', password: 'first-password', tokens, leagues: () => leagues, now };
   const switches = createFaultSwitches([], tokens, () => undefined);
   const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', 'up' | 'down' | 'slow'>;

@@ -24,11 +24,13 @@ export async function runWorld(seed: number): Promise<readonly string[]> {
     lives.start();
     await time.settle();
     while (elapsed() < TROUBLE_MS) {
-      await pass(random.pick([1, 10, 60, 180]) * random.int(1, MINUTE), lives.isRunning);
+      await pass(random.pick([2, 15, 60, 240]) * random.int(1, MINUTE), lives.isRunning);
       await act();
     }
     makePeace();
     await time.settle();
+    // What was in flight still fails.
+    await pass(10 * MINUTE);
     person.hangUp();
     await pass(HOUR);
     await person.acceptRemovals();
