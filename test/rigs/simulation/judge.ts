@@ -1,15 +1,22 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Config } from '../../../src/config/config.ts';
+import type { createApp } from '../../../src/observe/routes.ts';
 import type { Row } from '../../support/database.ts';
 import { createDeliveryJudge } from './delivery-judge.ts';
 import type { Reader } from './reader.ts';
 import type { Request, World } from './service.ts';
+import { judgeState, type Known } from './state-judge.ts';
 
+type App = ReturnType<typeof createApp>;
+type Clocks = { readonly elapsed: () => number; readonly now: () => number };
+/** A good poll of the leagues; `staleAt` by the wall clock. */
+type Good = { readonly runId: number; readonly at: number; readonly leftMs: number; readonly staleAt: number };
 type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
 
 /** What holds at all times. Remembers the first thing that does not. */
 export function createJudge(
   world: World,
-  { elapsed, note, reader }: { elapsed: () => number; note: (text: string) => unknown; reader: Reader },
+  { elapsed, now, note, reader }: Pick<Clocks, 'elapsed' | 'now'> & { note: (text: string) => unknown; reader: Reader },
 ) {
   let failure: string | undefined;
   /** Whether the worker said at its stop that the end of a run could not be written. */
@@ -19,7 +26,19 @@ export function createJudge(
   let removalLimit = 0.2;
   let told: readonly Told[] = [];
   /** What had been reported when the backup was made, and what it says of the webhook. */
-  let backup: { readonly told: readonly Told[]; readonly webhook: Row | undefined } = { told, webhook: undefined };
+  let backup = { told, good: undefined as Good | undefined, webhook: undefined as Row | undefined };
+  let good: Good | undefined;
+  /** Whether a poll may have been stored that was not told. */
+  let isUnsure = false;
+  /** Polls that failed since the last good one; undefined if not known. */
+  let failures: number | undefined;
+  /** How the last poll of this life ended. */
+  let lastOutcome = '';
+  let lifeBegan = 0;
+  let schedule: Config['schedule'] | undefined;
+  /** When the database could not be written for a while, or may not be. */
+  let troubleAt = 0;
+  let searchedSecrets = 0;
   /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
   const accepted = new Set<string>();
@@ -72,26 +91,37 @@ export function createJudge(
     if (error_kind === 'credentials' && elapsed() - deniedAt > DENIAL_MS && sent.length > 0)
       fail(`run ${run_id}: refused, although no fault refuses anything`);
     note(`run ${run_id} ${outcome} (${trigger})`);
+    lastOutcome = String(outcome);
+    if (outcome === 'failed') failures = error_kind === 'database' || failures === undefined ? undefined : failures + 1;
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
-    const now = new Set<string>(JSON.parse(String(found.live)));
+    const listedNow = new Set<string>(JSON.parse(String(found.live)));
     told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq) }];
+    const third = schedule?.nextTimes(3, now()).at(-1) ?? Number.NaN;
+    good = {
+      runId: Number(run_id),
+      at: elapsed(),
+      leftMs: third + RUN_TIMEOUT_MS - now(),
+      staleAt: third + RUN_TIMEOUT_MS,
+    };
+    failures = 0;
+    isUnsure = false;
     const { ids, hasBadRows } = world.requests.findLast(({ endpoint }) => endpoint === 'leagues') ?? {};
     if (ids !== undefined && ['changed', 'unchanged'].includes(String(outcome))) {
       const listed = new Set(ids);
-      const extra = [...now].filter((id) => !listed.has(id));
+      const extra = [...listedNow].filter((id) => !listed.has(id));
       if (extra.length > 0) fail(`run ${run_id}: not in the answer, but live: ${extra}`);
-      const missing = [...listed].filter((id) => !now.has(id));
+      const missing = [...listed].filter((id) => !listedNow.has(id));
       if (missing.length > 0 && !hasBadRows) fail(`run ${run_id}: in the answer, but not live: ${missing}`);
     }
-    const gone = [...live].filter((id) => !now.has(id) && !accepted.has(id));
+    const gone = [...live].filter((id) => !listedNow.has(id) && !accepted.has(id));
     if (gone.length > 5 && gone.length > live.size * removalLimit)
       fail(`run ${run_id}: the guard let ${gone.length} go`);
-    for (const id of now)
+    for (const id of listedNow)
       if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
-    live = now;
+    live = listedNow;
     const held: readonly string[] = JSON.parse(String(found.held));
     const back = held.filter((id) => ids?.includes(id));
     if (back.length > 0) fail(`run ${run_id}: listed, but still held: ${back}`);
@@ -139,9 +169,43 @@ export function createJudge(
   const judgeAwaited = (): void => {
     for (const [what, until] of awaited) if (elapsed() > until) fail(`${what} did not come`);
   };
+  const isStale = (): boolean | undefined => {
+    if (good === undefined || now() >= good.staleAt) return true;
+    const { at, leftMs } = good;
+    if (at >= lifeBegan && elapsed() >= at + leftMs) return true;
+    return steps.some((time) => time >= at) ? undefined : false;
+  };
+  /** Only what the last login of this life was told, unless the leagues were polled after it. */
+  const isRefused = (): boolean | undefined => {
+    const sent = world.requests.filter(({ at }) => at >= lifeBegan);
+    const login = sent.findLast(({ endpoint }) => endpoint === 'login');
+    if (login?.status === 401 && login === sent.at(-1)) return true;
+    return GOOD.includes(lastOutcome) && login?.status === 200 && sent.at(-1)?.endpoint !== 'profile'
+      ? false
+      : undefined;
+  };
+  const known = (): Known => ({
+    good,
+    isStale: isStale(),
+    isStaleInFile: good !== undefined && steps.some((time) => time >= (good?.at ?? 0)) ? undefined : isStale(),
+    live: live.size,
+    failures,
+    isRefused: isRefused(),
+    isWritable: GOOD.includes(lastOutcome) && (good?.at ?? 0) > troubleAt,
+  });
   return {
     fail,
     lastSeq,
+    judgeState: async (app: App): Promise<void> => {
+      if (isUnsure) return;
+      for (const text of await judgeState(app, rows, known())) fail(text);
+    },
+    setSchedule: (given: Config['schedule']): void => {
+      schedule = given;
+    },
+    markTrouble: (at = elapsed()): void => {
+      troubleAt = at;
+    },
     /** From now on, the worker has a few minutes for this. */
     await: (what: 'a poll at its slot' | 'a poll that was asked for'): void => {
       const isThere = what === 'a poll at its slot' && lastLineAt === elapsed();
@@ -153,15 +217,22 @@ export function createJudge(
       path = at;
       live = readLive();
       persons.push(elapsed());
+      lifeBegan = elapsed();
+      lastOutcome = '';
+      failures = undefined;
+      const [stored] = rows(
+        "SELECT max(id) AS id FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')",
+      );
+      isUnsure = (stored?.id ?? undefined) !== good?.runId;
     },
     setRemovalLimit: (limit: number): void => {
       removalLimit = limit;
     },
     backUp: (): void => {
-      backup = { told, webhook: rows('SELECT * FROM webhook')[0] };
+      backup = { told, good, webhook: rows('SELECT * FROM webhook')[0] };
     },
     restore: (at: string): void => {
-      told = backup.told;
+      ({ told, good } = backup);
       requestsBefore = world.requests.length;
       persons.push(elapsed());
       // Like a step of the clock, it makes an earlier worker's Retry-After unknown.
@@ -191,7 +262,10 @@ export function createJudge(
         awaited.delete('a poll at its slot');
       }
       if (line.kind === 'leagues' && line.trigger === 'manual') awaited.delete('a poll that was asked for');
-      if (String(line.msg).includes('could not be written')) isEndUnsaved = true;
+      if (String(line.msg).includes('could not be written')) {
+        isEndUnsaved = true;
+        failures = undefined;
+      }
       if (line.outcome !== undefined && line.duration_ms !== undefined) judgeRun(line);
     },
     throwIfFailed: (): void => {
@@ -205,6 +279,11 @@ export function createJudge(
     /** Looks at the whole database, after a stop or a kill. */
     look: (at: string, isStopped: boolean): void => {
       if (!existsSync(at)) return;
+      const files = ['', '-wal'].map((suffix) => at + suffix).filter((file) => existsSync(file));
+      const bytes = files.map((file) => readFileSync(file));
+      for (const secret of [...world.secrets].slice(searchedSecrets))
+        if (bytes.some((content) => content.includes(secret))) fail('the database has a secret');
+      searchedSecrets = world.secrets.size;
       const [found = {}] = rows(WHOLE, at);
       const outcomes = new Map<unknown, unknown>(JSON.parse(String(found.outcomes)));
       const seq = Number(found.seq);
@@ -220,16 +299,17 @@ export function createJudge(
       if (unequal !== null) fail(`the feed does not give the table: ${unequal}`);
     },
     /** Faults have ended long ago. */
-    expectWell: (at: string): void => {
+    expectWell: (at: string, copiedSeq: number): void => {
+      if (copiedSeq !== lastSeq(at)) fail(`the copy has ${copiedSeq} of ${lastSeq(at)}`);
       const [last] = rows("SELECT * FROM runs WHERE kind = 'leagues' ORDER BY id DESC LIMIT 1", at);
       if (!['changed', 'unchanged'].includes(String(last?.outcome))) fail(`the last poll is ${JSON.stringify(last)}`);
-      const now = readLive(at);
+      const stored = readLive(at);
       const listed = world.leagues().map(({ league_id }) => String(league_id));
-      if (now.size !== listed.length || listed.some((id) => !now.has(id)))
+      if (stored.size !== listed.length || listed.some((id) => !stored.has(id)))
         fail('the leagues are not those of the service');
       // A profile that is no longer polled may stay interrupted.
       const attention = rows(
-        "SELECT what FROM attention WHERE what NOT IN ('stale', 'drift') AND summary NOT LIKE 'A poll of the profile %'",
+        "SELECT what FROM attention WHERE what <> 'drift' AND summary NOT LIKE 'A poll of the profile %'",
         at,
       );
       if (attention.length > 0) fail(`attention: ${JSON.stringify(attention)}`);
@@ -245,6 +325,7 @@ const LONGEST_FIRST_WAIT_MS = 50 * 60_000;
 /** Faults with which a token or the password is refused, and how long they may have an effect. */
 const DENIALS = ['login-refused', 'always-401', 'profile-forbidden', 'wrong-clock', 'born-expired'];
 const DENIAL_MS = 2 * 3_600_000;
+const RUN_TIMEOUT_MS = 120_000;
 const GOOD = ['changed', 'unchanged', 'held'];
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,

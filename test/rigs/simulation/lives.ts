@@ -1,18 +1,23 @@
-import { copyFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { DatabaseError, StoppedError } from '../../../src/errors.ts';
+import { createApp } from '../../../src/observe/routes.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
-import type { Stage } from './stage.ts';
+import { PUBLISHED, type Stage } from './stage.ts';
 
 /** A stop may take 10 s (contract, 6). */
 const LONGEST_STOP_MS = 10_000;
+
+type App = ReturnType<typeof createApp>;
 
 type Life = {
   readonly number: number;
   readonly path: string;
   readonly stopping: AbortController;
   pollNow: () => void;
+  /** What the worker shows of itself; made when it is first looked at. */
+  show: (() => App) | undefined;
   /** Whether it was not killed. */
   isAlive: boolean;
   isOver: boolean;
@@ -36,9 +41,10 @@ export function createLives(stage: Stage) {
       if (!life.stopping.signal.aborted) reader.keep(life.path);
       judge.read(JSON.parse(line), line);
     };
+    const log = pino({ level: 'debug' }, { write });
     await runWorker(config, {
       system: { clock, random: random.next, send: world.sendOf(life.number, () => life.isAlive) },
-      log: pino({ level: 'debug' }, { write }),
+      log,
       pid: life.number + 1,
       signal: life.stopping.signal,
       onPollNow: (pollNow) => {
@@ -46,6 +52,14 @@ export function createLives(stage: Stage) {
       },
       copy: publish,
       mirror: () => Promise.reject(new Error('nothing is mirrored here')),
+      serve: async (_, { monitor }) => {
+        let app: App | undefined;
+        life.show = () => {
+          app ??= createApp(monitor, log);
+          return app;
+        };
+        return undefined;
+      },
     });
   };
   /** Writes how far the feed has come instead of a copy, and at once; it fails now and then. */
@@ -60,12 +74,21 @@ export function createLives(stage: Stage) {
       isPeace = true;
     },
     path: () => path,
+    copiedSeq: (): number => Number(readFileSync(join(folder, PUBLISHED), 'utf8')),
     isRunning: () => current() !== undefined,
     start: (): void => {
       mkdirSync(dirname(path), { recursive: true });
       const number = lives.length;
       const stopping = new AbortController();
-      const life: Life = { number, path, stopping, pollNow: () => undefined, isAlive: true, isOver: false };
+      const life: Life = {
+        number,
+        path,
+        stopping,
+        pollNow: () => undefined,
+        show: undefined,
+        isAlive: true,
+        isOver: false,
+      };
       lives.push(life);
       note(`start ${number}`);
       judge.beginLife(path);
@@ -124,6 +147,11 @@ export function createLives(stage: Stage) {
       mkdirSync(dirname(path), { recursive: true });
       copyFileSync(file, path);
       judge.restore(path);
+    },
+    /** Has what the worker shows of itself judged. */
+    show: async (): Promise<void> => {
+      const app = current()?.show?.();
+      if (app !== undefined) await judge.judgeState(app);
     },
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),

@@ -4,8 +4,24 @@ import { type Row, withDatabase } from '../../support/database.ts';
 
 export type Reader = ReturnType<typeof createReader>;
 
+/** Functions of SQLite in the views for which it is the time of the world. */
+const TIMED = ['strftime', 'unixepoch'];
+
 /** Reads databases of a world. That of a life stays open meanwhile, since opening one costs more than reading it. */
-export function createReader() {
+export function createReader(now: () => number) {
+  const sqlite = new Database(':memory:');
+  const open = (path: string): Database.Database => {
+    const db = new Database(path, { readonly: true });
+    for (const name of TIMED)
+      db.function(name, { varargs: true, deterministic: true }, (...given) => {
+        const values = given.map((value) => (value === 'now' ? new Date(now()).toISOString() : value));
+        return sqlite
+          .prepare(`SELECT ${name}(${values.map(() => '?').join()})`)
+          .pluck()
+          .get(values);
+      });
+    return db;
+  };
   let kept: Database.Database | undefined;
   const statements = new Map<string, Database.Statement<[], Row>>();
   const use = <T>(path: string, work: (db: Database.Database) => T): T =>
@@ -27,7 +43,7 @@ export function createReader() {
       ),
     /** Keeps the database open. */
     keep: (path: string): void => {
-      if (kept === undefined && existsSync(path)) kept = new Database(path, { readonly: true });
+      if (kept === undefined && existsSync(path)) kept = open(path);
     },
     /** A worker that ends has to be the last one that has it open. */
     release: (): void => {

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type Config, loadConfig } from '../../../src/config/config.ts';
 import { readSettings } from '../../../src/config/environment.ts';
 import { fastFolder } from '../../support/folder.ts';
@@ -34,8 +35,8 @@ export function createStage(seed: number) {
   const world = createService(time, startAt, random);
   const trace: string[] = [];
   const note = (text: string): unknown => trace.push(`${new Date(startAt + elapsed()).toISOString()} ${text}`);
-  const reader = createReader();
-  const judge = createJudge(world, { elapsed, note, reader });
+  const reader = createReader(clock.now);
+  const judge = createJudge(world, { ...{ elapsed, note, reader }, now: clock.now });
   const folder = mkdtempSync(join(fastFolder(), 'league-sync-simulation-'));
   const passwordFile = join(folder, 'password');
   const drawSettings = () => ({
@@ -82,12 +83,14 @@ export function createStage(seed: number) {
       if (isNew || loaded === undefined) loaded = load();
       isNew = false;
       slot = { at: Number.NEGATIVE_INFINITY, aheadMs: 0 };
+      judge.setSchedule(loaded.schedule);
       return { ...loaded, database };
     },
     /** Gives the account a new password, here and at the service. */
     setPassword: (password: string): void => {
       world.service.password = password;
-      world.secrets.add(password);
+      const pair = `${world.service.username}:${password}`;
+      for (const secret of [password, pair, Buffer.from(pair).toString('base64')]) world.secrets.add(secret);
       writeFileSync(passwordFile, `${password}\n`);
     },
     /** Lets time pass; while nothing is in flight, short sleeps may last minutes longer. */
@@ -111,7 +114,11 @@ export function createStage(seed: number) {
           isOver = true;
         });
       await time.settle();
-      while (!isOver) await time.advance(elapsed() + 1_000, 0);
+      while (!isOver) {
+        await time.advance(elapsed() + 1_000, 0);
+        // Work that waits for something else than this clock must not hang.
+        await setImmediate();
+      }
       return over;
     },
     [Symbol.dispose]: (): void => {
