@@ -8,16 +8,18 @@ import type { Request, World } from './service.ts';
 import { judgeState, type Known } from './state-judge.ts';
 
 type App = ReturnType<typeof createApp>;
-type Clocks = { readonly elapsed: () => number; readonly now: () => number };
+type Around = {
+  readonly elapsed: () => number;
+  readonly now: () => number;
+  readonly note: (text: string) => unknown;
+  readonly reader: Reader;
+};
 /** A good poll of the leagues; `staleAt` by the wall clock. */
 type Good = { readonly runId: number; readonly at: number; readonly leftMs: number; readonly staleAt: number };
 type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
 
 /** What holds at all times. Remembers the first thing that does not. */
-export function createJudge(
-  world: World,
-  { elapsed, now, note, reader }: Pick<Clocks, 'elapsed' | 'now'> & { note: (text: string) => unknown; reader: Reader },
-) {
+export function createJudge(world: World, { elapsed, now, note, reader }: Around) {
   let failure: string | undefined;
   /** Whether the worker said at its stop that the end of a run could not be written. */
   let isEndUnsaved = false;
@@ -30,6 +32,8 @@ export function createJudge(
   let good: Good | undefined;
   /** Whether a poll may have been stored that was not told. */
   let isUnsure = false;
+  /** Whether faults have ended long ago. */
+  let isWell = false;
   /** Polls that failed since the last good one; undefined if not known. */
   let failures: number | undefined;
   /** How the last poll of this life ended. */
@@ -39,6 +43,8 @@ export function createJudge(
   /** When the database could not be written for a while, or may not be. */
   let troubleAt = 0;
   let searchedSecrets = 0;
+  /** When the pause ends after which a poll must come. */
+  let pausedUntil = 0;
   /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
   const accepted = new Set<string>();
@@ -54,7 +60,7 @@ export function createJudge(
   /** When the log said something of a poll last. */
   let lastLineAt = 0;
   /** What must come, and until when (elapsed ms); forgotten once the life of the worker has ended. */
-  const awaited = new Map<'a poll at its slot' | 'a poll that was asked for', number>();
+  const awaited = new Map<'a poll at its slot' | 'a poll that was asked for' | 'a poll after a pause', number>();
 
   /** Whether every login of the last quarter of an hour and the one before was refused, and no person did anything. */
   const isRefusalUntold = (at: number): boolean => {
@@ -78,7 +84,19 @@ export function createJudge(
       rows('SELECT league_id FROM leagues WHERE removed_at IS NULL', at).map(({ league_id }) => String(league_id)),
     );
 
-  const judgeRun = ({ kind, outcome, run_id, trigger, error_kind }: Row): void => {
+  /** Of this life, as no other is known to the worker for certain after a step of the clock. */
+  const pauseNow = () => world.requests.findLast(({ at, pauseUntil = 0 }) => at >= lifeBegan && pauseUntil > elapsed());
+  /** What a failed poll may have met, so that it is repeated; `startedAt` in elapsed ms. */
+  const judgeFailure = (startedAt: number, errorKind: unknown): void => {
+    const pause = pauseNow();
+    if (pause?.pauseUntil !== undefined) pausedUntil = pause.pauseUntil;
+    if (pause?.pauseUntil !== undefined) awaited.set('a poll after a pause', pause.pauseUntil + LONGEST_FIRST_WAIT_MS);
+    const isSent = world.requests.some(({ endedAt = startedAt }) => endedAt >= startedAt);
+    const isPaused = world.requests.some(({ pauseUntil = 0 }) => pauseUntil > startedAt) || steps.length > 0;
+    const isBlocked = elapsed() - deniedAt < DENIAL_MS || errorKind === 'database';
+    if (!isSent && !isPaused && !isBlocked) fail('a poll failed without a request');
+  };
+  const judgeRun = ({ kind, outcome, run_id, trigger, error_kind, duration_ms }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
     // Not what an earlier worker had in flight when it was killed.
     const lastLife = world.requests.at(-1)?.life;
@@ -92,6 +110,8 @@ export function createJudge(
       fail(`run ${run_id}: refused, although no fault refuses anything`);
     note(`run ${run_id} ${outcome} (${trigger})`);
     lastOutcome = String(outcome);
+    if (elapsed() >= pausedUntil) awaited.delete('a poll after a pause');
+    if (outcome === 'failed') judgeFailure(elapsed() - Number(duration_ms), error_kind);
     if (outcome === 'failed') failures = error_kind === 'database' || failures === undefined ? undefined : failures + 1;
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
@@ -158,6 +178,8 @@ export function createJudge(
       const one = world.tries[judgedTries];
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
       const waitedMs = (one?.at ?? 0) - (earlier[0]?.at ?? 0);
+      const isDone = world.delivered.some(({ id, status, at }) => id === one?.id && isAccepted(status) && at < one.at);
+      if (isDone && earlier.at(-1)?.life === one?.life) fail('a message was sent again after it was accepted');
       if (earlier.length === 1 && earlier[0]?.life === one?.life && waitedMs > LONGEST_FIRST_WAIT_MS)
         fail(`a message was tried for the second time after ${waitedMs} ms`);
     }
@@ -166,8 +188,25 @@ export function createJudge(
     for (; judgedDeliveries < world.delivered.length; judgedDeliveries += 1)
       deliveries.judge(world.delivered[judgedDeliveries]);
   };
+  /** While no message is in flight, all has been told (null: it held at the first start). */
+  const judgeRest = (): void => {
+    const [row] = rows(REST);
+    if (row?.message_id !== null || row.stopped_at !== null || troubleAt > elapsed() - 300_000) return;
+    if (row.accepted_seq !== lastSeq()) fail(`told ${row.accepted_seq} of ${lastSeq()} changes, and nothing is sent`);
+    const differs = (told: unknown, holds: boolean) =>
+      (told ?? Number(holds)) !== Number(holds) || (told === null && !holds);
+    const stale = isStale();
+    if (stale !== undefined && differs(row.announced_stale, stale)) fail(`stale is told as ${row.announced_stale}`);
+    const isKnown = row.login === 'ok' || row.login === 'refused';
+    if (isKnown && differs(row.announced_refused, row.login === 'refused'))
+      fail(`refused is told as ${row.announced_refused}`);
+  };
   const judgeAwaited = (): void => {
-    for (const [what, until] of awaited) if (elapsed() > until) fail(`${what} did not come`);
+    for (const [what, until] of awaited) {
+      const isBlocked =
+        what === 'a poll after a pause' && (elapsed() - deniedAt < DENIAL_MS || pauseNow() !== undefined);
+      if (elapsed() > until && !isBlocked) fail(`${what} did not come`);
+    }
   };
   const isStale = (): boolean | undefined => {
     if (good === undefined || now() >= good.staleAt) return true;
@@ -191,6 +230,7 @@ export function createJudge(
     live: live.size,
     failures,
     isRefused: isRefused(),
+    isLoggedIn: isWell || undefined,
     isWritable: GOOD.includes(lastOutcome) && (good?.at ?? 0) > troubleAt,
   });
   return {
@@ -199,6 +239,7 @@ export function createJudge(
     judgeState: async (app: App): Promise<void> => {
       if (isUnsure) return;
       for (const text of await judgeState(app, rows, known())) fail(text);
+      judgeRest();
     },
     setSchedule: (given: Config['schedule']): void => {
       schedule = given;
@@ -261,6 +302,8 @@ export function createJudge(
         lastLineAt = elapsed();
         awaited.delete('a poll at its slot');
       }
+      const isAsked = world.requests.some(({ pauseUntil = 0 }) => pauseUntil > elapsed() - 60_000);
+      if (line.not_before !== undefined && !isAsked && steps.length === 0) fail('postponed, although no pause goes on');
       if (line.kind === 'leagues' && line.trigger === 'manual') awaited.delete('a poll that was asked for');
       if (String(line.msg).includes('could not be written')) {
         isEndUnsaved = true;
@@ -300,6 +343,7 @@ export function createJudge(
     },
     /** Faults have ended long ago. */
     expectWell: (at: string, copiedSeq: number): void => {
+      isWell = true;
       if (copiedSeq !== lastSeq(at)) fail(`the copy has ${copiedSeq} of ${lastSeq(at)}`);
       const [last] = rows("SELECT * FROM runs WHERE kind = 'leagues' ORDER BY id DESC LIMIT 1", at);
       if (!['changed', 'unchanged'].includes(String(last?.outcome))) fail(`the last poll is ${JSON.stringify(last)}`);
@@ -326,7 +370,10 @@ const LONGEST_FIRST_WAIT_MS = 50 * 60_000;
 const DENIALS = ['login-refused', 'always-401', 'profile-forbidden', 'wrong-clock', 'born-expired'];
 const DENIAL_MS = 2 * 3_600_000;
 const RUN_TIMEOUT_MS = 120_000;
+const isAccepted = (status = 0): boolean => status >= 200 && status < 300;
 const GOOD = ['changed', 'unchanged', 'held'];
+const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused,
+  (SELECT outcome FROM logins ORDER BY id DESC LIMIT 1) AS login FROM webhook`;
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;

@@ -16,8 +16,9 @@ type Life = {
   readonly path: string;
   readonly stopping: AbortController;
   pollNow: () => void;
-  /** What the worker shows of itself; made when it is first looked at. */
-  show: (() => App) | undefined;
+  /** Makes what the worker shows of itself, when it is first looked at. */
+  open: (() => App) | undefined;
+  app: App | undefined;
   /** Whether it was not killed. */
   isAlive: boolean;
   isOver: boolean;
@@ -53,11 +54,7 @@ export function createLives(stage: Stage) {
       copy: publish,
       mirror: () => Promise.reject(new Error('nothing is mirrored here')),
       serve: async (_, { monitor }) => {
-        let app: App | undefined;
-        life.show = () => {
-          app ??= createApp(monitor, log);
-          return app;
-        };
+        life.open = () => createApp(monitor, log);
         return undefined;
       },
     });
@@ -85,7 +82,8 @@ export function createLives(stage: Stage) {
         path,
         stopping,
         pollNow: () => undefined,
-        show: undefined,
+        open: undefined,
+        app: undefined,
         isAlive: true,
         isOver: false,
       };
@@ -150,8 +148,12 @@ export function createLives(stage: Stage) {
     },
     /** Has what the worker shows of itself judged. */
     show: async (): Promise<void> => {
-      const app = current()?.show?.();
-      if (app !== undefined) await judge.judgeState(app);
+      // The worker looks at everything each second.
+      await during(clock.sleep(2_000));
+      const life = current();
+      if (life === undefined) return;
+      life.app ??= life.open?.();
+      if (life.app !== undefined) await judge.judgeState(life.app);
     },
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),

@@ -15,6 +15,7 @@ export type Known = {
   readonly failures: number | undefined;
   readonly isRefused: boolean | undefined;
   readonly isWritable: boolean;
+  readonly isLoggedIn: boolean | undefined;
 };
 
 /** Rows of `attention` that depend on the time, as `what_to_do` does: a worker's connection has the machine's clock. */
@@ -25,7 +26,7 @@ const RUN = (id: number): string => `SELECT finished_at, stale_at FROM runs WHER
 export async function judgeState(
   app: App,
   rows: (sql: string) => readonly Row[],
-  { good, isStale, isStaleInFile, live, failures, isRefused, isWritable }: Known,
+  { good, isStale, isStaleInFile, live, failures, isRefused, isWritable, isLoggedIn }: Known,
 ): Promise<readonly string[]> {
   const failed: string[] = [];
   const same = (what: string, found: unknown, expected: unknown): void => {
@@ -56,38 +57,22 @@ export async function judgeState(
     found.filter(({ what }) => !BY_THE_CLOCK.includes(what)).map((row) => ({ ...row, what_to_do: '' }));
   same('attention in /status.json', lasting(status.attention), lasting(attention));
   same('freshness', { ...status.stored.freshness, age_seconds: 0 }, { ...freshness, age_seconds: 0 });
-  same(
-    'live leagues',
-    [freshness.live_leagues, metric('leagues{state="live"}')],
-    live === undefined ? live : [live, live],
-  );
-  same(
-    'failures',
-    [freshness.consecutive_failures, metric('consecutive_failures')],
-    failures === undefined ? failures : [failures, failures],
-  );
-  const judged = assess({
-    attention,
-    freshness,
-    staleness: judgeStaleness({ attention, freshness }, { state: 'running' }),
-  });
-  same('status', judged.ready, isStaleInFile === undefined ? undefined : !isStaleInFile);
-  same(
-    'stale',
-    reasons.some((reason) => ['stale', 'no-good-poll'].includes(reason)),
-    isStale,
-  );
+  same('live leagues', freshness.live_leagues, live);
+  same('live leagues in /metrics', metric('leagues{state="live"}'), live);
+  same('failures', freshness.consecutive_failures, failures);
+  same('failures in /metrics', metric('consecutive_failures'), failures);
+  const staleness = judgeStaleness({ attention, freshness }, { state: 'running' });
+  same('stale in status', !assess({ attention, freshness, staleness }).ready, isStaleInFile);
+  same('stale', reasons.includes('stale') || reasons.includes('no-good-poll'), isStale);
   same('no-good-poll', reasons.includes('no-good-poll'), good === undefined);
   same('refused', reasons.includes('credentials-refused'), isRefused);
+  same('logged in', status.session.logged_in, isLoggedIn);
   if (isWritable) same('database', reasons.includes('database'), false);
   if (good === undefined) return failed;
   const [run] = rows(RUN(good.runId));
   same('last_success_at', freshness.last_success_at, run?.finished_at);
-  same(
-    'last success',
-    metric('last_success_timestamp_seconds{kind="leagues"}') * 1_000,
-    Date.parse(String(run?.finished_at)),
-  );
+  const lastSuccess = metric('last_success_timestamp_seconds{kind="leagues"}') * 1_000;
+  same('last success in /metrics', lastSuccess, Date.parse(String(run?.finished_at)));
   same('stale_at', [freshness.stale_at, run?.stale_at], Array(2).fill(new Date(good.staleAt).toISOString()));
   return failed;
 }
