@@ -86,15 +86,22 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
 
   /** Of this life, as no other is known to the worker for certain after a step of the clock. */
   const pauseNow = () => world.requests.findLast(({ at, pauseUntil = 0 }) => at >= lifeBegan && pauseUntil > elapsed());
+  /** After a step of the clock, a worker that starts does not know how much of a pause is left. */
+  const mayBePaused = (since: number): boolean =>
+    world.requests.some(
+      ({ at, pauseUntil = 0 }) =>
+        pauseUntil > since || (pauseUntil > 0 && at > since - LONGEST_DOUBT_MS && steps.some((time) => time >= at)),
+    );
   /** What a failed poll may have met, so that it is repeated; `startedAt` in elapsed ms. */
   const judgeFailure = (startedAt: number, errorKind: unknown): void => {
-    const pause = pauseNow();
-    if (pause?.pauseUntil !== undefined) pausedUntil = pause.pauseUntil;
-    if (pause?.pauseUntil !== undefined) awaited.set('a poll after a pause', pause.pauseUntil + LONGEST_FIRST_WAIT_MS);
+    const last = world.requests.findLast(({ endpoint }) => endpoint !== 'profile');
+    if ((last?.pauseUntil ?? 0) > elapsed() && last?.endedAt === elapsed()) {
+      pausedUntil = last?.pauseUntil ?? 0;
+      awaited.set('a poll after a pause', pausedUntil + LONGEST_FIRST_WAIT_MS);
+    }
     const isSent = world.requests.some(({ endedAt = startedAt }) => endedAt >= startedAt);
-    const isPaused = world.requests.some(({ pauseUntil = 0 }) => pauseUntil > startedAt) || steps.length > 0;
-    const isBlocked = elapsed() - deniedAt < DENIAL_MS || errorKind === 'database';
-    if (!isSent && !isPaused && !isBlocked) fail('a poll failed without a request');
+    const isBlocked = errorKind === 'credentials' || errorKind === 'database';
+    if (!isSent && !mayBePaused(startedAt) && !isBlocked) fail('a poll failed without a request');
   };
   const judgeRun = ({ kind, outcome, run_id, trigger, error_kind, duration_ms }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
@@ -169,8 +176,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (waitedMs < 59_000) fail(`a login ${waitedMs} ms after it was refused`);
       const earlier = before.filter(({ endpoint, life }) => endpoint === 'login' && life === refused.life).at(-2);
       const isFirst = earlier?.status === 200 && pause === undefined;
-      if (isFirst && waitedMs > LONGEST_FIRST_WAIT_MS)
-        fail(`the first login after a refusal came ${waitedMs} ms later`);
+      if (isFirst && waitedMs > 110_000) fail(`the first login after a refusal came ${waitedMs} ms later`);
     }
   };
   const judgeTries = (): void => {
@@ -178,8 +184,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const one = world.tries[judgedTries];
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
       const waitedMs = (one?.at ?? 0) - (earlier[0]?.at ?? 0);
-      const isDone = world.delivered.some(({ id, status, at }) => id === one?.id && isAccepted(status) && at < one.at);
-      if (isDone && earlier.at(-1)?.life === one?.life) fail('a message was sent again after it was accepted');
+      const last = earlier.at(-1);
+      const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at);
+      if (last?.life === one?.life && isAccepted(answer?.status))
+        fail('a message was sent again after it was accepted');
       if (earlier.length === 1 && earlier[0]?.life === one?.life && waitedMs > LONGEST_FIRST_WAIT_MS)
         fail(`a message was tried for the second time after ${waitedMs} ms`);
     }
@@ -192,6 +200,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   const judgeRest = (): void => {
     const [row] = rows(REST);
     if (row?.message_id !== null || row.stopped_at !== null || troubleAt > elapsed() - 300_000) return;
+    // A message that was given up may still be under way.
+    if ((world.tries.at(-1)?.at ?? Number.NEGATIVE_INFINITY) > elapsed() - 20_000) return;
     if (row.accepted_seq !== lastSeq()) fail(`told ${row.accepted_seq} of ${lastSeq()} changes, and nothing is sent`);
     const differs = (told: unknown, holds: boolean) =>
       (told ?? Number(holds)) !== Number(holds) || (told === null && !holds);
@@ -302,8 +312,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
         lastLineAt = elapsed();
         awaited.delete('a poll at its slot');
       }
-      const isAsked = world.requests.some(({ pauseUntil = 0 }) => pauseUntil > elapsed() - 60_000);
-      if (line.not_before !== undefined && !isAsked && steps.length === 0) fail('postponed, although no pause goes on');
+      if (line.not_before !== undefined && !mayBePaused(elapsed() - 1_000))
+        fail('postponed, although no pause goes on');
       if (line.kind === 'leagues' && line.trigger === 'manual') awaited.delete('a poll that was asked for');
       if (String(line.msg).includes('could not be written')) {
         isEndUnsaved = true;
@@ -364,6 +374,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   };
 }
 
+/** The longest step of a clock, and a pause. */
+const LONGEST_DOUBT_MS = 42 * 3_600_000;
 /** After the first refusal: a minute, and a short sleep may last minutes longer. */
 const LONGEST_FIRST_WAIT_MS = 50 * 60_000;
 /** Faults with which a token or the password is refused, and how long they may have an effect. */

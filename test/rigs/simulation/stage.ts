@@ -18,7 +18,9 @@ const ZONES = ['UTC', 'Europe/London', 'America/New_York', 'Australia/Lord_Howe'
 const REMOVAL_LIMITS = [5, 20, 50];
 const STARTS = ['2026-10-22T09:30:00.000Z', '2026-10-29T22:10:00.000Z', '2026-07-03T00:00:00.000Z'].map(Date.parse);
 const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
-/** How much longer short sleeps may last while a request is in flight, and otherwise. */
+/** How long it is of interest when a login comes after it was refused. */
+const REFUSAL_MS = 120_000;
+/** How much longer short sleeps may last while that is so or a request is in flight, and otherwise. */
 const SLACK_MS = { busy: 5_000, idle: 2_400_000 };
 
 /** The published copy. */
@@ -98,7 +100,8 @@ export function createStage(seed: number) {
       const until = elapsed() + ms;
       while (elapsed() < until) {
         const last = world.requests.at(-1);
-        const isBusy = last !== undefined && last.endedAt === undefined;
+        const isRefused = last?.endpoint === 'login' && last.status === 401 && elapsed() - last.at < REFUSAL_MS;
+        const isBusy = isRefused || (last !== undefined && last.endedAt === undefined);
         const slotAt = nextSlot();
         await time.advance(Math.min(until, slotAt), random.int(0, isBusy ? SLACK_MS.busy : SLACK_MS.idle));
         if (elapsed() === slotAt && isRunning()) judge.await('a poll at its slot');
