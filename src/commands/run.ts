@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
 import { createMirrorProcess } from '../mirror/process.ts';
+import { serveStatus } from '../observe/serve.ts';
 import { createCopyProcess } from '../outputs/copy-process.ts';
 import { REAL_SYSTEM } from '../service/connection.ts';
 import { runWorker } from '../worker/worker.ts';
@@ -16,5 +17,5 @@ export const run: Command<unknown> = async (io) => {
 /** What a worker needs of the process that it runs in. */
 export function surroundingsOf(io: ProcessIO) {
   const [copy, mirror] = [createCopyProcess(io), createMirrorProcess(io)];
-  return { system: REAL_SYSTEM, pid: io.pid, onPollNow: io.onHangup, copy, mirror };
+  return { system: REAL_SYSTEM, pid: io.pid, onPollNow: io.onHangup, copy, mirror, serve: serveStatus };
 }

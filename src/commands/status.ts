@@ -57,7 +57,11 @@ async function readStatus(io: ProcessIO, database: string, isOwn: boolean, runs?
   return { report, isStale: staleness !== undefined };
 }
 
-function judgeStaleness({ attention, freshness }: Overview, worker: LockStatus): HealthInput['staleness'] {
+/** By the file alone. */
+export function judgeStaleness(
+  { attention, freshness }: Pick<Overview, 'attention' | 'freshness'>,
+  worker: Pick<LockStatus, 'state'>,
+): HealthInput['staleness'] {
   if (!attention.some(({ what }) => what === 'stale')) return undefined;
   if (freshness.last_success_at !== null) return { ageMs: (freshness.age_seconds ?? 0) * 1_000 };
   return worker.state !== 'none' && freshness.consecutive_failures === 0 ? 'loading' : 'never';

@@ -1,12 +1,13 @@
 import type { Config } from '../config/config.ts';
 import { describeProxy } from '../config/proxy.ts';
 import { formatProblem } from '../errors.ts';
-import { createEvents, type Events, type Listener } from '../events.ts';
+import { createEvents, type Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import { createMirrorOutput } from '../mirror/output.ts';
 import type { RunMirror } from '../mirror/process.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
-import { createMonitor, type Monitor } from '../observe/worker-state.ts';
+import type { Serve } from '../observe/serve.ts';
+import { createMonitor } from '../observe/worker-state.ts';
 import { createFollower } from '../outputs/output-loop.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
@@ -25,6 +26,7 @@ import { createWorkerLog, logClosed } from './worker-log.ts';
 
 export type WorkerOptions = Pick<OpenOptions, 'system' | 'log' | 'pid' | 'signal' | 'copy'> & {
   readonly mirror: RunMirror;
+  readonly serve: Serve;
   /** Registers the handler of SIGHUP. */
   readonly onPollNow: (pollNow: () => void) => void;
   readonly demo?: {
@@ -74,7 +76,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     isDemo: demo !== undefined,
     onLocked: async () => {
       demo?.prepare();
-      const server = await openStatusServer(config, { monitor, events, log, signal });
+      const server = await options.serve(config, { monitor, events, log, stop: signal });
       if (server !== undefined) demo?.onPage(server.url);
       return server;
     },
@@ -147,23 +149,6 @@ async function openMirror({ mirror: source }: Config, { store, deps }: WorkerRes
   const follower = createFollower(output, { store, clock: deps.clock, log: options.log });
   await follower.open(options.signal);
   return follower;
-}
-
-/** Rejects with a SettingsError if the server cannot listen on the address. */
-async function openStatusServer(
-  { listen, allowedHosts }: Config,
-  { monitor, events, log, signal }: { monitor: Monitor; events: Events; log: Log; signal: AbortSignal },
-) {
-  if (listen === 'off') return undefined;
-  const [{ startServer }, { createApp }] = await Promise.all([
-    import('../observe/server.ts'),
-    import('../observe/routes.ts'),
-  ]);
-  const app = createApp(monitor, log, signal);
-  events.subscribe(...app.listeners);
-  const server = await startServer(listen, app.handle, { allowedHosts });
-  log.info({ url: server.url }, `status page, probes, metrics: ${server.url}`);
-  return server;
 }
 
 function logStart(config: Config, { store, deps, interrupted }: WorkerResources, { log, pid }: WorkerOptions): void {

@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import type { SendRequest } from '../../src/http/request.ts';
+import { serveStatus } from '../../src/observe/serve.ts';
 import { runWorker } from '../../src/worker/worker.ts';
 import { createTestClock } from '../support/clock.ts';
 import { type Row, readRows } from '../support/database.ts';
@@ -107,6 +108,7 @@ export function createSimulatedWorker(startAt: string, settings: Readonly<Record
         },
         copy: () => Promise.reject(new Error('nothing is copied here')),
         mirror: () => Promise.reject(new Error('nothing is mirrored here')),
+        serve: serveStatus,
       });
       ended.catch(() => undefined);
       await machine.advance(0);

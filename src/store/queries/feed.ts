@@ -25,9 +25,12 @@ export type FeedRange = FeedFilter & { readonly after: number; readonly last: nu
 const matches = ({ leagueId, kind }: FeedFilter): string =>
   `${leagueId === undefined ? 'true' : 'league_id = @leagueId'} AND ${kind === undefined ? 'true' : 'kind = @kind'}`;
 
+const prepareLastSeq = (db: Database.Database) =>
+  db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck();
+
 /** The number of the newest change; 0 if there is none. */
 export function lastSeq(db: Database.Database): number {
-  return db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
+  return prepareLastSeq(db).get() ?? 0;
 }
 
 /** When a change was stored; undefined if there is no such change. */
@@ -41,13 +44,15 @@ export function readSeqs(db: Database.Database, at: string): FeedRange {
   return db.prepare<[string], FeedRange>(sql).get(at) as FeedRange;
 }
 
-/** What the worker asks of the feed. */
+/** What the worker asks of the feed, prepared once: the delivery looks at it every second. */
 export function createFeed(db: Database.Database) {
+  const selectLast = prepareLastSeq(db);
+  const last = (): number => selectLast.get() ?? 0;
   return {
-    lastSeq: (): number => lastSeq(db),
+    lastSeq: last,
     /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
     changesAfter: (seq: number, limits: BatchLimits): readonly Change[] =>
-      readBatch(db, { after: seq, last: lastSeq(db) }, limits).entries,
+      readBatch(db, { after: seq, last: last() }, limits).entries,
   };
 }
 

@@ -18,6 +18,12 @@ const MOST_FAULTS = 2;
 const FIRST_LEAGUES = 15;
 const CLOCK_STEPS_MS = [-2 * HOUR, -3_000, 3_000, 90_000, 2 * HOUR, 40 * HOUR];
 
+export type Kind = (typeof KINDS)[number];
+export const KINDS = [
+  ...(['list', 'fault', 'service', 'receiver', 'kill', 'start', 'stop', 'backup', 'restore', 'hangup'] as const),
+  ...(['poll', 'accept', 'password', 'revoke', 'webhook', 'clock', 'busy', 'refuse', 'allow'] as const),
+];
+
 /** What happens to a worker: by the service, the network, a person, other programs and the machine. */
 export function createActions(stage: Stage, lives: Lives) {
   const { random, world, judge, note } = stage;
@@ -50,15 +56,24 @@ export function createActions(stage: Stage, lives: Lives) {
     note(`${name} ${isEnd ? 'ends' : 'begins'}`);
   };
   const setNetwork = (party: 'service' | 'receiver'): void => {
-    world.network[party] = random.pick(['up', 'up', 'up', 'down', 'slow']);
+    world.network[party] = random.pick(['up', 'up', 'up', 'down', 'slow', 'pausing']);
     note(`the network to the ${party} is ${world.network[party]}`);
   };
-  const stepClock = (): void => {
+  const stepClock = async (): Promise<void> => {
     const ms = random.pick(CLOCK_STEPS_MS);
     stage.time.step(ms);
     judge.markStep();
     judge.endLife();
     note(`the clock steps by ${ms / 1_000} s`);
+    await lives.show();
+    // The worker looks at the clock each second: it makes up for what it missed, and misses no slot right after that.
+    await stage.during(stage.clock.sleep(8_000));
+  };
+  const start = (): void => {
+    if (lives.isRunning()) return;
+    // A worker that may not write its own rows cannot start.
+    for (const table of REFUSED.slice(1)) other.allow(table);
+    lives.start();
   };
   const restoreBackup = async (): Promise<void> => {
     if (random.chance(0.5)) await lives.stop();
@@ -67,32 +82,37 @@ export function createActions(stage: Stage, lives: Lives) {
     await stage.time.settle();
     lives.restore();
   };
-  const weighted: readonly (readonly [number, () => unknown])[] = [
-    [20, changeList],
-    [14, switchFault],
-    [6, () => setNetwork('service')],
-    [4, () => setNetwork('receiver')],
-    [4, lives.kill],
-    [8, () => (lives.isRunning() ? undefined : lives.start())],
-    [4, lives.stop],
-    [2, lives.backUp],
-    [2, restoreBackup],
-    [4, person.hangUp],
-    [3, person.askForPoll],
-    [3, person.acceptRemovals],
-    [2, person.changePassword],
-    [2, () => world.tokens.revokeAll()],
-    [2, () => person.moveWebhook(random.chance(0.5) ? 'end' : random.int(0, 1 + judge.lastSeq(lives.path())))],
-    [3, stepClock],
-    [3, () => other.occupy(random.int(100, 90_000))],
-    [1, other.refuseChanges],
-    [1, other.allowChanges],
+  const weighted: readonly (readonly [number, Kind, () => unknown])[] = [
+    [20, 'list', changeList],
+    [14, 'fault', switchFault],
+    [6, 'service', () => setNetwork('service')],
+    [4, 'receiver', () => setNetwork('receiver')],
+    [4, 'kill', lives.kill],
+    [8, 'start', start],
+    [4, 'stop', lives.stop],
+    [2, 'backup', lives.backUp],
+    [2, 'restore', restoreBackup],
+    [4, 'hangup', person.hangUp],
+    [3, 'poll', person.askForPoll],
+    [3, 'accept', person.acceptRemovals],
+    [2, 'password', person.changePassword],
+    [2, 'revoke', () => world.tokens.revokeAll()],
+    [
+      2,
+      'webhook',
+      () => person.moveWebhook(random.chance(0.5) ? 'end' : random.int(0, 1 + judge.lastSeq(lives.path()))),
+    ],
+    [3, 'clock', stepClock],
+    [3, 'busy', () => other.occupy(random.int(100, random.pick([90_000, 90_000, 900_000])))],
+    [2, 'refuse', () => other.refuse(random.pick(REFUSED))],
+    [2, 'allow', () => other.allow(random.pick(REFUSED))],
   ];
-  const drawn = weighted.flatMap(([weight, action]) => Array.from({ length: weight }, () => action));
+  const drawn = weighted.flatMap(([weight, kind, action]) => Array.from({ length: weight }, () => ({ kind, action })));
   return {
-    /** Does something at random. */
-    act: async (): Promise<void> => {
-      await random.pick(drawn)();
+    /** Does something at random, unless it is of a kind that is left out. */
+    act: async (without: readonly Kind[]): Promise<void> => {
+      const { kind, action } = random.pick(drawn);
+      if (!without.includes(kind)) await action();
       await stage.time.settle();
     },
     /** Ends all that went wrong. */
@@ -100,7 +120,7 @@ export function createActions(stage: Stage, lives: Lives) {
       note('peace');
       world.switches.clear();
       Object.assign(world.network, { service: 'up', receiver: 'up' });
-      other.allowChanges();
+      for (const table of REFUSED) other.allow(table);
       lives.makePeace();
       if (!lives.isRunning()) lives.start();
     },
@@ -134,6 +154,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
       say('accept-removals');
       // A worker that was killed early has made no tables yet.
       const held = (await during(Promise.resolve().then(() => readHeldRemovals(lives.path())))) ?? [];
+      if (held.length === 0) return;
       judge.accept(held.map(({ league_id }) => String(league_id)));
       await during(acceptRemovals(lives.path(), held, options()));
     },
@@ -152,12 +173,11 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
   };
 }
 
-const REFUSE =
-  "CREATE TRIGGER IF NOT EXISTS refuse BEFORE INSERT ON league_changes BEGIN SELECT RAISE(ABORT, 'refused'); END";
-const ALLOW = 'DROP TRIGGER IF EXISTS refuse';
+/** Where writes fail, as on a full disk. */
+const REFUSED = ['league_changes', 'runs', 'logins', 'webhook', 'outputs'];
 
 /** Another program that writes to the database. */
-function createOtherProgram({ note, pass }: Stage, lives: Lives) {
+function createOtherProgram({ judge, note, pass }: Stage, lives: Lives) {
   const open = (): Database.Database | undefined =>
     existsSync(lives.path()) ? new Database(lives.path(), { timeout: 0 }) : undefined;
   const execute = (sql: string, db = open()): void => {
@@ -175,15 +195,26 @@ function createOtherProgram({ note, pass }: Stage, lives: Lives) {
   return {
     occupy: async (ms: number): Promise<void> => {
       note(`the database is busy for ${ms} ms`);
+      judge.markTrouble();
       const db = open();
       execute('BEGIN IMMEDIATE', db);
       try {
         await pass(ms);
       } finally {
         db?.close();
+        judge.markTrouble();
       }
     },
-    refuseChanges: (): void => once(REFUSE),
-    allowChanges: (): void => once(ALLOW),
+    refuse: (table: string): void => {
+      note(`${table} takes nothing`);
+      judge.markTrouble(Number.POSITIVE_INFINITY);
+      for (const what of ['INSERT', 'UPDATE'])
+        once(`CREATE TRIGGER IF NOT EXISTS refuse_${table}_${what} BEFORE ${what} ON ${table}
+          BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+    },
+    allow: (table: string): void => {
+      judge.markTrouble();
+      for (const what of ['INSERT', 'UPDATE']) once(`DROP TRIGGER IF EXISTS refuse_${table}_${what}`);
+    },
   };
 }

@@ -7,8 +7,8 @@ export type SimulatedClock = ReturnType<typeof createSimulatedClock>;
 
 /** The worker looks around this often or more often (ms); such a sleep may last longer, as on a busy machine. */
 const LONGEST_TICK_MS = 10_000;
-/** The turns of the event loop in which everything that time has set in motion comes to rest. */
-const TURNS = 14;
+/** Resolves once every promise that can be settled is. */
+const promisesRest = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 /** Time that only `advance` moves. `wall` steps as clocks of machines do; `elapsed` never does. */
 export function createSimulatedClock(startAt: number) {
@@ -31,8 +31,10 @@ export function createSimulatedClock(startAt: number) {
   };
   const earliest = (of: readonly Sleeper[]): Sleeper | undefined =>
     of.reduce<Sleeper | undefined>((first, one) => (first && first.wakeAt <= one.wakeAt ? first : one), undefined);
+  /** Lets everything that time has set in motion come to rest. Turns of the event loop are dear: taken if one is asked. */
   const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
+    await promisesRest();
+    while (process.getActiveResourcesInfo().includes('Immediate')) await setImmediate();
   };
   const wakeDue = async (): Promise<void> => {
     for (;;) {

@@ -1,15 +1,25 @@
-import { existsSync } from 'node:fs';
-import { type Row, readRows } from '../../support/database.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Config } from '../../../src/config/config.ts';
+import type { createApp } from '../../../src/observe/routes.ts';
+import type { Row } from '../../support/database.ts';
 import { createDeliveryJudge } from './delivery-judge.ts';
+import type { Reader } from './reader.ts';
 import type { Request, World } from './service.ts';
+import { judgeState, type Known } from './state-judge.ts';
 
+type App = ReturnType<typeof createApp>;
+type Around = {
+  readonly elapsed: () => number;
+  readonly now: () => number;
+  readonly note: (text: string) => unknown;
+  readonly reader: Reader;
+};
+/** A good poll of the leagues; `staleAt` by the wall clock. */
+type Good = { readonly runId: number; readonly at: number; readonly leftMs: number; readonly staleAt: number };
 type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
 
 /** What holds at all times. Remembers the first thing that does not. */
-export function createJudge(
-  world: World,
-  { elapsed, note }: { elapsed: () => number; note: (text: string) => unknown },
-) {
+export function createJudge(world: World, { elapsed, now, note, reader }: Around) {
   let failure: string | undefined;
   /** Whether the worker said at its stop that the end of a run could not be written. */
   let isEndUnsaved = false;
@@ -18,7 +28,23 @@ export function createJudge(
   let removalLimit = 0.2;
   let told: readonly Told[] = [];
   /** What had been reported when the backup was made, and what it says of the webhook. */
-  let backup: { readonly told: readonly Told[]; readonly webhook: Row | undefined } = { told, webhook: undefined };
+  let backup = { told, good: undefined as Good | undefined, webhook: undefined as Row | undefined };
+  let good: Good | undefined;
+  /** Whether a poll may have been stored that was not told. */
+  let isUnsure = false;
+  /** Whether faults have ended long ago. */
+  let isWell = false;
+  /** Polls that failed since the last good one; undefined if not known. */
+  let failures: number | undefined;
+  /** How the last poll of this life ended. */
+  let lastOutcome = '';
+  let lifeBegan = 0;
+  let schedule: Config['schedule'] | undefined;
+  /** When the database could not be written for a while, or may not be. */
+  let troubleAt = 0;
+  let searchedSecrets = 0;
+  /** When the pause ends after which a poll must come. */
+  let pausedUntil = 0;
   /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
   const accepted = new Set<string>();
@@ -34,7 +60,7 @@ export function createJudge(
   /** When the log said something of a poll last. */
   let lastLineAt = 0;
   /** What must come, and until when (elapsed ms); forgotten once the life of the worker has ended. */
-  const awaited = new Map<'a poll at its slot' | 'a poll that was asked for', number>();
+  const awaited = new Map<'a poll at its slot' | 'a poll that was asked for' | 'a poll after a pause', number>();
 
   /** Whether every login of the last quarter of an hour and the one before was refused, and no person did anything. */
   const isRefusalUntold = (at: number): boolean => {
@@ -51,14 +77,33 @@ export function createJudge(
     note(`FAILED: ${text}`);
   };
   const deliveries = createDeliveryJudge(fail, { hasData: () => told.length > 0, isRefusalUntold });
-  const rows = (sql: string, at = path): readonly Row[] => (existsSync(at) ? readRows(at, sql) : []);
+  const rows = (sql: string, at = path): readonly Row[] => reader.rows(at, sql);
   const lastSeq = (at = path): number => Number(rows('SELECT max(seq) AS seq FROM league_changes', at)[0]?.seq ?? 0);
   const readLive = (at = path): Set<string> =>
     new Set(
       rows('SELECT league_id FROM leagues WHERE removed_at IS NULL', at).map(({ league_id }) => String(league_id)),
     );
 
-  const judgeRun = ({ kind, outcome, run_id, trigger, error_kind }: Row): void => {
+  /** Of this life, as no other is known to the worker for certain after a step of the clock. */
+  const pauseNow = () => world.requests.findLast(({ at, pauseUntil = 0 }) => at >= lifeBegan && pauseUntil > elapsed());
+  /** After a step of the clock, a worker that starts does not know how much of a pause is left. */
+  const mayBePaused = (since: number): boolean =>
+    world.requests.some(
+      ({ at, pauseUntil = 0 }) =>
+        pauseUntil > since || (pauseUntil > 0 && at > since - LONGEST_DOUBT_MS && steps.some((time) => time >= at)),
+    );
+  /** What a failed poll may have met, so that it is repeated; `startedAt` in elapsed ms. */
+  const judgeFailure = (startedAt: number, errorKind: unknown): void => {
+    const last = world.requests.findLast(({ endpoint }) => endpoint !== 'profile');
+    if ((last?.pauseUntil ?? 0) > elapsed() && last?.endedAt === elapsed()) {
+      pausedUntil = last?.pauseUntil ?? 0;
+      awaited.set('a poll after a pause', pausedUntil + LONGEST_FIRST_WAIT_MS);
+    }
+    const isSent = world.requests.some(({ endedAt = startedAt }) => endedAt >= startedAt);
+    const isBlocked = errorKind === 'credentials' || errorKind === 'database';
+    if (!isSent && !mayBePaused(startedAt) && !isBlocked) fail('a poll failed without a request');
+  };
+  const judgeRun = ({ kind, outcome, run_id, trigger, error_kind, duration_ms }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
     // Not what an earlier worker had in flight when it was killed.
     const lastLife = world.requests.at(-1)?.life;
@@ -71,26 +116,39 @@ export function createJudge(
     if (error_kind === 'credentials' && elapsed() - deniedAt > DENIAL_MS && sent.length > 0)
       fail(`run ${run_id}: refused, although no fault refuses anything`);
     note(`run ${run_id} ${outcome} (${trigger})`);
+    lastOutcome = String(outcome);
+    if (elapsed() >= pausedUntil) awaited.delete('a poll after a pause');
+    if (outcome === 'failed') judgeFailure(elapsed() - Number(duration_ms), error_kind);
+    if (outcome === 'failed') failures = error_kind === 'database' || failures === undefined ? undefined : failures + 1;
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
-    const now = new Set<string>(JSON.parse(String(found.live)));
+    const listedNow = new Set<string>(JSON.parse(String(found.live)));
     told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq) }];
+    const third = schedule?.nextTimes(3, now()).at(-1) ?? Number.NaN;
+    good = {
+      runId: Number(run_id),
+      at: elapsed(),
+      leftMs: third + RUN_TIMEOUT_MS - now(),
+      staleAt: third + RUN_TIMEOUT_MS,
+    };
+    failures = 0;
+    isUnsure = false;
     const { ids, hasBadRows } = world.requests.findLast(({ endpoint }) => endpoint === 'leagues') ?? {};
     if (ids !== undefined && ['changed', 'unchanged'].includes(String(outcome))) {
       const listed = new Set(ids);
-      const extra = [...now].filter((id) => !listed.has(id));
+      const extra = [...listedNow].filter((id) => !listed.has(id));
       if (extra.length > 0) fail(`run ${run_id}: not in the answer, but live: ${extra}`);
-      const missing = [...listed].filter((id) => !now.has(id));
+      const missing = [...listed].filter((id) => !listedNow.has(id));
       if (missing.length > 0 && !hasBadRows) fail(`run ${run_id}: in the answer, but not live: ${missing}`);
     }
-    const gone = [...live].filter((id) => !now.has(id) && !accepted.has(id));
+    const gone = [...live].filter((id) => !listedNow.has(id) && !accepted.has(id));
     if (gone.length > 5 && gone.length > live.size * removalLimit)
       fail(`run ${run_id}: the guard let ${gone.length} go`);
-    for (const id of now)
+    for (const id of listedNow)
       if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
-    live = now;
+    live = listedNow;
     const held: readonly string[] = JSON.parse(String(found.held));
     const back = held.filter((id) => ids?.includes(id));
     if (back.length > 0) fail(`run ${run_id}: listed, but still held: ${back}`);
@@ -118,8 +176,7 @@ export function createJudge(
       if (waitedMs < 59_000) fail(`a login ${waitedMs} ms after it was refused`);
       const earlier = before.filter(({ endpoint, life }) => endpoint === 'login' && life === refused.life).at(-2);
       const isFirst = earlier?.status === 200 && pause === undefined;
-      if (isFirst && waitedMs > LONGEST_FIRST_WAIT_MS)
-        fail(`the first login after a refusal came ${waitedMs} ms later`);
+      if (isFirst && waitedMs > 110_000) fail(`the first login after a refusal came ${waitedMs} ms later`);
     }
   };
   const judgeTries = (): void => {
@@ -127,6 +184,10 @@ export function createJudge(
       const one = world.tries[judgedTries];
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
       const waitedMs = (one?.at ?? 0) - (earlier[0]?.at ?? 0);
+      const last = earlier.at(-1);
+      const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at);
+      if (last?.life === one?.life && isAccepted(answer?.status))
+        fail('a message was sent again after it was accepted');
       if (earlier.length === 1 && earlier[0]?.life === one?.life && waitedMs > LONGEST_FIRST_WAIT_MS)
         fail(`a message was tried for the second time after ${waitedMs} ms`);
     }
@@ -135,12 +196,67 @@ export function createJudge(
     for (; judgedDeliveries < world.delivered.length; judgedDeliveries += 1)
       deliveries.judge(world.delivered[judgedDeliveries]);
   };
-  const judgeAwaited = (): void => {
-    for (const [what, until] of awaited) if (elapsed() > until) fail(`${what} did not come`);
+  /** While no message is in flight, all has been told (null: it held at the first start). */
+  const judgeRest = (): void => {
+    const [row] = rows(REST);
+    if (row?.message_id !== null || row.stopped_at !== null || troubleAt > elapsed() - 300_000) return;
+    // A message that was given up may still be under way.
+    if ((world.tries.at(-1)?.at ?? Number.NEGATIVE_INFINITY) > elapsed() - 20_000) return;
+    if (row.accepted_seq !== lastSeq()) fail(`told ${row.accepted_seq} of ${lastSeq()} changes, and nothing is sent`);
+    const differs = (told: unknown, holds: boolean) =>
+      (told ?? Number(holds)) !== Number(holds) || (told === null && !holds);
+    const stale = isStale();
+    if (stale !== undefined && differs(row.announced_stale, stale)) fail(`stale is told as ${row.announced_stale}`);
+    const isKnown = row.login === 'ok' || row.login === 'refused';
+    if (isKnown && differs(row.announced_refused, row.login === 'refused'))
+      fail(`refused is told as ${row.announced_refused}`);
   };
+  const judgeAwaited = (): void => {
+    for (const [what, until] of awaited) {
+      const isBlocked =
+        what === 'a poll after a pause' && (elapsed() - deniedAt < DENIAL_MS || pauseNow() !== undefined);
+      if (elapsed() > until && !isBlocked) fail(`${what} did not come`);
+    }
+  };
+  const isStale = (): boolean | undefined => {
+    if (good === undefined || now() >= good.staleAt) return true;
+    const { at, leftMs } = good;
+    if (at >= lifeBegan && elapsed() >= at + leftMs) return true;
+    return steps.some((time) => time >= at) ? undefined : false;
+  };
+  /** Only what the last login of this life was told, unless the leagues were polled after it. */
+  const isRefused = (): boolean | undefined => {
+    const sent = world.requests.filter(({ at }) => at >= lifeBegan);
+    const login = sent.findLast(({ endpoint }) => endpoint === 'login');
+    if (login?.status === 401 && login === sent.at(-1)) return true;
+    return GOOD.includes(lastOutcome) && login?.status === 200 && sent.at(-1)?.endpoint !== 'profile'
+      ? false
+      : undefined;
+  };
+  const known = (): Known => ({
+    good,
+    isStale: isStale(),
+    isStaleInFile: good !== undefined && steps.some((time) => time >= (good?.at ?? 0)) ? undefined : isStale(),
+    live: live.size,
+    failures,
+    isRefused: isRefused(),
+    isLoggedIn: isWell || undefined,
+    isWritable: GOOD.includes(lastOutcome) && (good?.at ?? 0) > troubleAt,
+  });
   return {
     fail,
     lastSeq,
+    judgeState: async (app: App): Promise<void> => {
+      if (isUnsure) return;
+      for (const text of await judgeState(app, rows, known())) fail(text);
+      judgeRest();
+    },
+    setSchedule: (given: Config['schedule']): void => {
+      schedule = given;
+    },
+    markTrouble: (at = elapsed()): void => {
+      troubleAt = at;
+    },
     /** From now on, the worker has a few minutes for this. */
     await: (what: 'a poll at its slot' | 'a poll that was asked for'): void => {
       const isThere = what === 'a poll at its slot' && lastLineAt === elapsed();
@@ -152,15 +268,22 @@ export function createJudge(
       path = at;
       live = readLive();
       persons.push(elapsed());
+      lifeBegan = elapsed();
+      lastOutcome = '';
+      failures = undefined;
+      const [stored] = rows(
+        "SELECT max(id) AS id FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')",
+      );
+      isUnsure = (stored?.id ?? undefined) !== good?.runId;
     },
     setRemovalLimit: (limit: number): void => {
       removalLimit = limit;
     },
-    backUp: (file: string): void => {
-      backup = { told, webhook: rows('SELECT * FROM webhook', file)[0] };
+    backUp: (): void => {
+      backup = { told, good, webhook: rows('SELECT * FROM webhook')[0] };
     },
     restore: (at: string): void => {
-      told = backup.told;
+      ({ told, good } = backup);
       requestsBefore = world.requests.length;
       persons.push(elapsed());
       // Like a step of the clock, it makes an earlier worker's Retry-After unknown.
@@ -189,8 +312,13 @@ export function createJudge(
         lastLineAt = elapsed();
         awaited.delete('a poll at its slot');
       }
+      if (line.not_before !== undefined && !mayBePaused(elapsed() - 1_000))
+        fail('postponed, although no pause goes on');
       if (line.kind === 'leagues' && line.trigger === 'manual') awaited.delete('a poll that was asked for');
-      if (String(line.msg).includes('could not be written')) isEndUnsaved = true;
+      if (String(line.msg).includes('could not be written')) {
+        isEndUnsaved = true;
+        failures = undefined;
+      }
       if (line.outcome !== undefined && line.duration_ms !== undefined) judgeRun(line);
     },
     throwIfFailed: (): void => {
@@ -204,6 +332,11 @@ export function createJudge(
     /** Looks at the whole database, after a stop or a kill. */
     look: (at: string, isStopped: boolean): void => {
       if (!existsSync(at)) return;
+      const files = ['', '-wal'].map((suffix) => at + suffix).filter((file) => existsSync(file));
+      const bytes = files.map((file) => readFileSync(file));
+      for (const secret of [...world.secrets].slice(searchedSecrets))
+        if (bytes.some((content) => content.includes(secret))) fail('the database has a secret');
+      searchedSecrets = world.secrets.size;
       const [found = {}] = rows(WHOLE, at);
       const outcomes = new Map<unknown, unknown>(JSON.parse(String(found.outcomes)));
       const seq = Number(found.seq);
@@ -219,16 +352,18 @@ export function createJudge(
       if (unequal !== null) fail(`the feed does not give the table: ${unequal}`);
     },
     /** Faults have ended long ago. */
-    expectWell: (at: string): void => {
+    expectWell: (at: string, copiedSeq: number): void => {
+      isWell = true;
+      if (copiedSeq !== lastSeq(at)) fail(`the copy has ${copiedSeq} of ${lastSeq(at)}`);
       const [last] = rows("SELECT * FROM runs WHERE kind = 'leagues' ORDER BY id DESC LIMIT 1", at);
       if (!['changed', 'unchanged'].includes(String(last?.outcome))) fail(`the last poll is ${JSON.stringify(last)}`);
-      const now = readLive(at);
+      const stored = readLive(at);
       const listed = world.leagues().map(({ league_id }) => String(league_id));
-      if (now.size !== listed.length || listed.some((id) => !now.has(id)))
+      if (stored.size !== listed.length || listed.some((id) => !stored.has(id)))
         fail('the leagues are not those of the service');
       // A profile that is no longer polled may stay interrupted.
       const attention = rows(
-        "SELECT what FROM attention WHERE what NOT IN ('stale', 'drift') AND summary NOT LIKE 'A poll of the profile %'",
+        "SELECT what FROM attention WHERE what <> 'drift' AND summary NOT LIKE 'A poll of the profile %'",
         at,
       );
       if (attention.length > 0) fail(`attention: ${JSON.stringify(attention)}`);
@@ -239,12 +374,18 @@ export function createJudge(
   };
 }
 
+/** The longest step of a clock, and a pause. */
+const LONGEST_DOUBT_MS = 42 * 3_600_000;
 /** After the first refusal: a minute, and a short sleep may last minutes longer. */
 const LONGEST_FIRST_WAIT_MS = 50 * 60_000;
 /** Faults with which a token or the password is refused, and how long they may have an effect. */
 const DENIALS = ['login-refused', 'always-401', 'profile-forbidden', 'wrong-clock', 'born-expired'];
 const DENIAL_MS = 2 * 3_600_000;
+const RUN_TIMEOUT_MS = 120_000;
+const isAccepted = (status = 0): boolean => status >= 200 && status < 300;
 const GOOD = ['changed', 'unchanged', 'held'];
+const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused,
+  (SELECT outcome FROM logins ORDER BY id DESC LIMIT 1) AS login FROM webhook`;
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;

@@ -1,21 +1,24 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
-import { loadConfig } from '../../../src/config/config.ts';
-import { readSettings } from '../../../src/config/environment.ts';
 import { DatabaseError, StoppedError } from '../../../src/errors.ts';
+import { createApp } from '../../../src/observe/routes.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
-import { withDatabase } from '../../support/database.ts';
-import type { Stage } from './stage.ts';
+import { PUBLISHED, type Stage } from './stage.ts';
 
 /** A stop may take 10 s (contract, 6). */
 const LONGEST_STOP_MS = 10_000;
+
+type App = ReturnType<typeof createApp>;
 
 type Life = {
   readonly number: number;
   readonly path: string;
   readonly stopping: AbortController;
   pollNow: () => void;
+  /** Makes what the worker shows of itself, when it is first looked at. */
+  open: (() => App) | undefined;
+  app: App | undefined;
   /** Whether it was not killed. */
   isAlive: boolean;
   isOver: boolean;
@@ -24,7 +27,8 @@ type Life = {
 export type Lives = ReturnType<typeof createLives>;
 
 /** The workers of one world, one after the other: each begins with the files that the one before has left. */
-export function createLives({ settings, folder, world, judge, note, elapsed, during, clock, random }: Stage) {
+export function createLives(stage: Stage) {
+  const { folder, world, judge, reader, note, elapsed, during, clock, random } = stage;
   const lives: Life[] = [];
   const ends: Promise<void>[] = [];
   let isPeace = false;
@@ -32,13 +36,16 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
   const current = (): Life | undefined => lives.find(({ isOver }) => !isOver);
 
   const live = async (life: Life): Promise<void> => {
-    const config = loadConfig(readSettings({ ...settings(), LEAGUE_SYNC_DATABASE: life.path }), {});
+    const config = stage.config(life.path);
     const write = (line: string): void => {
-      if (life.isAlive) judge.read(JSON.parse(line), line);
+      if (!life.isAlive) return;
+      if (!life.stopping.signal.aborted) reader.keep(life.path);
+      judge.read(JSON.parse(line), line);
     };
+    const log = pino({ level: 'debug' }, { write });
     await runWorker(config, {
       system: { clock, random: random.next, send: world.sendOf(life.number, () => life.isAlive) },
-      log: pino({ level: 'debug' }, { write }),
+      log,
       pid: life.number + 1,
       signal: life.stopping.signal,
       onPollNow: (pollNow) => {
@@ -46,13 +53,16 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       },
       copy: publish,
       mirror: () => Promise.reject(new Error('nothing is mirrored here')),
+      serve: async (_, { monitor, stop }) => {
+        life.open = () => createApp(monitor, log, stop);
+        return undefined;
+      },
     });
   };
-  /** As the process that copies, but at once; it fails now and then. */
+  /** Writes how far the feed has come instead of a copy, and at once; it fails now and then. */
   const publish = async (from: string, target: string): Promise<void> => {
     if (!isPeace && random.chance(0.2)) throw new DatabaseError('The disk of the copy is full.');
-    rmSync(target, { force: true });
-    withDatabase(from, (db) => db.prepare('VACUUM INTO ?').run(target), { readonly: true });
+    writeFileSync(target, String(judge.lastSeq(from)));
     utimesSync(target, clock.now() / 1_000, clock.now() / 1_000);
   };
   return {
@@ -61,12 +71,22 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       isPeace = true;
     },
     path: () => path,
+    copiedSeq: (): number => Number(readFileSync(join(folder, PUBLISHED), 'utf8')),
     isRunning: () => current() !== undefined,
     start: (): void => {
       mkdirSync(dirname(path), { recursive: true });
       const number = lives.length;
       const stopping = new AbortController();
-      const life: Life = { number, path, stopping, pollNow: () => undefined, isAlive: true, isOver: false };
+      const life: Life = {
+        number,
+        path,
+        stopping,
+        pollNow: () => undefined,
+        open: undefined,
+        app: undefined,
+        isAlive: true,
+        isOver: false,
+      };
       lives.push(life);
       note(`start ${number}`);
       judge.beginLife(path);
@@ -84,10 +104,12 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       if (life === undefined) return;
       note(`stop ${life.number}`);
       const begun = elapsed();
+      reader.release();
       life.stopping.abort(new StoppedError());
       await during(ends[life.number] ?? Promise.resolve());
       if (elapsed() - begun > LONGEST_STOP_MS) judge.fail(`the stop took ${elapsed() - begun} ms`);
       judge.endLife();
+      reader.keep(path);
       judge.look(path, true);
     },
     /** Leaves what `kill -9` leaves: the files as they are between two turns of the event loop. */
@@ -96,39 +118,47 @@ export function createLives({ settings, folder, world, judge, note, elapsed, dur
       if (life === undefined) return;
       note(`kill ${life.number}`);
       Object.assign(life, { isAlive: false, isOver: true });
+      reader.release();
       path = join(folder, String(lives.length), 'leagues.db');
       mkdirSync(dirname(path), { recursive: true });
       for (const suffix of ['', '-wal'])
         if (existsSync(life.path + suffix)) copyFileSync(life.path + suffix, path + suffix);
       life.stopping.abort(new StoppedError());
       judge.endLife();
+      reader.keep(path);
       judge.look(path, false);
     },
     backUp: (): void => {
       if (!existsSync(path)) return;
       const file = join(folder, 'backup.db');
-      rmSync(file, { force: true });
-      try {
-        withDatabase(path, (db) => db.prepare('VACUUM INTO ?').run(file), { readonly: true });
-        judge.backUp(file);
-        note('backup');
-      } catch {
-        // Another program has locked the database.
-      }
+      reader.copy(path, file);
+      judge.backUp();
+      note('backup');
     },
     /** Puts the backup in the place of the database; no worker may run. */
     restore: (): void => {
       const file = join(folder, 'backup.db');
       if (current() !== undefined || !existsSync(file)) return;
       note('the backup is restored');
+      reader.release();
       path = join(folder, `restored-${lives.length}`, 'leagues.db');
       mkdirSync(dirname(path), { recursive: true });
       copyFileSync(file, path);
       judge.restore(path);
     },
+    /** Has what the worker shows of itself judged. */
+    show: async (): Promise<void> => {
+      // The worker looks at everything each second.
+      await during(clock.sleep(2_000));
+      const life = current();
+      if (life === undefined) return;
+      life.app ??= life.open?.();
+      if (life.app !== undefined) await judge.judgeState(life.app);
+    },
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),
     endAll: async (): Promise<void> => {
+      reader.release();
       for (const life of lives) {
         life.isAlive = false;
         life.stopping.abort(new StoppedError());

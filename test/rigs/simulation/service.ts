@@ -43,20 +43,25 @@ export type Delivered = {
 
 export type World = ReturnType<typeof createService>;
 
-const TOKEN_LIFE_MS = 3_600_000;
+const HOUR = 3_600_000;
+const TOKEN_LIVES_MS = [HOUR / 2, HOUR, 4 * HOUR, 24 * HOUR];
 /** Faults with which the list has elements that cannot be stored: conflicting ones are rejected, too. */
 const BAD_ROWS = ['bad-rows', 'duplicates'];
 /** Faults with which a login tells a wrong expiry. */
 const ODD_TIMES = ['born-expired', 'wrong-clock'];
 
+/** `pausing`: most answers ask for a pause that ends near the end of a run. */
+const LATENCIES_MS = { up: [5, 400], down: [5, 400], slow: [5_000, 90_000], pausing: [5, 29_000] } as const;
+type Condition = keyof typeof LATENCIES_MS;
+
 /** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
 export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
   /** Of the service, which no step of the worker's clock moves. */
   const now = (): number => startAt + elapsed();
-  const tokens = createTokenIssuer(TOKEN_LIFE_MS);
+  const tokens = createTokenIssuer(random.pick(TOKEN_LIVES_MS));
   const service = { username: 'player', password: 'first-password', tokens, leagues: () => leagues, now };
   const switches = createFaultSwitches([], tokens, () => undefined);
-  const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', 'up' | 'down' | 'slow'>;
+  const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', Condition>;
   let leagues: readonly Record<string, unknown>[] = [];
   const requests: Request[] = [];
   let isOddToken = false;
@@ -66,7 +71,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   const tries: Try[] = [];
 
   const pass = async (party: 'service' | 'receiver', { timeoutMs, name }: HttpRequest, signal: AbortSignal) => {
-    const latencyMs = network[party] === 'slow' ? random.int(5_000, 90_000) : random.int(5, 400);
+    const [from, to] = LATENCIES_MS[network[party]];
+    const latencyMs = random.int(from, to);
     if (network[party] === 'down') {
       await sleep(random.int(1, 100), signal);
       throw unreachable(random.pick(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT']));
@@ -90,6 +96,10 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     const text = typeof given.body === 'string' ? given.body : JSON.stringify(given.body ?? '');
     return { ...head, body: new TextEncoder().encode(text) };
   };
+  const askForPause = (party: 'service' | 'receiver'): SimulatedResponse | undefined =>
+    network[party] === 'pausing' && random.chance(0.7)
+      ? { status: 503, headers: { 'Retry-After': `${random.int(1, 180)}` }, body: { result: 'fail' } }
+      : undefined;
   const serve = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     const { pathname, searchParams } = new URL(request.url);
     const endpoint = findEndpoint(pathname);
@@ -104,7 +114,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
         ...{ contentType: request.headers?.['content-type'], ...checkAuthorization(authorization, service) },
       };
       const context = { now: now(), ifNoneMatch: request.headers?.['if-none-match'] };
-      const given = switches.respond(endpoint, () => respond(received, service), context);
+      const given = askForPause('service') ?? switches.respond(endpoint, () => respond(received, service), context);
       const response = await answer(given, request, signal);
       logged.status = given.status;
       if (endpoint === 'login' && given.status === 200)
@@ -131,7 +141,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       throw error;
     });
     const context = { now: now(), ifNoneMatch: undefined };
-    const given = switches.respond('webhooks', () => ({ status: 204 }), context);
+    const given = askForPause('receiver') ?? switches.respond('webhooks', () => ({ status: 204 }), context);
     if (given.delivery === undefined) note(given.status);
     else note(undefined);
     return answer(given, request, signal);

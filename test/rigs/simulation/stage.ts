@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSchedule } from '../../../src/time/cron.ts';
+import { setImmediate } from 'node:timers/promises';
+import { type Config, loadConfig } from '../../../src/config/config.ts';
+import { readSettings } from '../../../src/config/environment.ts';
 import { fastFolder } from '../../support/folder.ts';
 import { createSimulatedClock } from './clock.ts';
 import { createJudge } from './judge.ts';
 import { createRandom } from './random.ts';
+import { createReader } from './reader.ts';
 import { createService, RECEIVER_URL, SERVICE_URL } from './service.ts';
 
 const SCHEDULES = ['5 */2 * * *', '*/20 */6 * * *', '0 1,5,9,13,17,21 * * *', '30 4 1,15 * 5', '17 3-15 * * 1-5'];
@@ -15,7 +18,9 @@ const ZONES = ['UTC', 'Europe/London', 'America/New_York', 'Australia/Lord_Howe'
 const REMOVAL_LIMITS = [5, 20, 50];
 const STARTS = ['2026-10-22T09:30:00.000Z', '2026-10-29T22:10:00.000Z', '2026-07-03T00:00:00.000Z'].map(Date.parse);
 const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
-/** How much longer short sleeps may last while a request is in flight, and otherwise. */
+/** How long it is of interest when a login comes after it was refused. */
+const REFUSAL_MS = 120_000;
+/** How much longer short sleeps may last while that is so or a request is in flight, and otherwise. */
 const SLACK_MS = { busy: 5_000, idle: 2_400_000 };
 
 /** The published copy. */
@@ -32,7 +37,8 @@ export function createStage(seed: number) {
   const world = createService(time, startAt, random);
   const trace: string[] = [];
   const note = (text: string): unknown => trace.push(`${new Date(startAt + elapsed()).toISOString()} ${text}`);
-  const judge = createJudge(world, { elapsed, note });
+  const reader = createReader(clock.now);
+  const judge = createJudge(world, { ...{ elapsed, note, reader }, now: clock.now });
   const folder = mkdtempSync(join(fastFolder(), 'league-sync-simulation-'));
   const passwordFile = join(folder, 'password');
   const drawSettings = () => ({
@@ -42,31 +48,51 @@ export function createStage(seed: number) {
     LEAGUE_SYNC_REMOVAL_LIMIT: `${random.pick(REMOVAL_LIMITS)}%`,
   });
   let drawn = drawSettings();
-  let schedule = parseSchedule(drawn.LEAGUE_SYNC_SCHEDULE, drawn.LEAGUE_SYNC_TIMEZONE);
+  let isNew = true;
+  let loaded: Config | undefined;
+  /** The next slot, in elapsed ms; looked up once, until the clock reaches it or steps. */
+  let slot = { at: Number.NEGATIVE_INFINITY, aheadMs: 0 };
+  const nextSlot = (): number => {
+    const aheadMs = clock.now() - elapsed();
+    if (elapsed() >= slot.at || aheadMs !== slot.aheadMs)
+      slot = { at: (loaded?.schedule.nextTime(clock.now()) ?? Number.POSITIVE_INFINITY) - aheadMs, aheadMs };
+    return slot.at;
+  };
+  const load = (): Config => {
+    const settings = {
+      ...drawn,
+      LEAGUE_SYNC_BASE_URL: SERVICE_URL,
+      LEAGUE_SYNC_USERNAME: world.service.username,
+      LEAGUE_SYNC_PASSWORD_FILE: passwordFile,
+      LEAGUE_SYNC_LISTEN: 'off',
+      LEAGUE_SYNC_WEBHOOK_URL: RECEIVER_URL,
+      LEAGUE_SYNC_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      LEAGUE_SYNC_PUBLISH: join(folder, PUBLISHED),
+    };
+    return loadConfig(readSettings(settings), {});
+  };
 
   return {
-    ...{ random, time, clock, elapsed, world, judge, trace, note, folder },
+    ...{ random, time, clock, elapsed, world, judge, reader, trace, note, folder },
     /** The settings of the next life: now and then, a person has changed them. */
-    settings: () => {
-      if (random.chance(0.3)) drawn = drawSettings();
+    config: (database: string): Config => {
+      if (random.chance(0.3)) {
+        drawn = drawSettings();
+        isNew = true;
+      }
       note(Object.values(drawn).join(', '));
-      schedule = parseSchedule(drawn.LEAGUE_SYNC_SCHEDULE, drawn.LEAGUE_SYNC_TIMEZONE);
       judge.setRemovalLimit(Number.parseInt(drawn.LEAGUE_SYNC_REMOVAL_LIMIT, 10) / 100);
-      return {
-        ...drawn,
-        LEAGUE_SYNC_BASE_URL: SERVICE_URL,
-        LEAGUE_SYNC_USERNAME: world.service.username,
-        LEAGUE_SYNC_PASSWORD_FILE: passwordFile,
-        LEAGUE_SYNC_LISTEN: 'off',
-        LEAGUE_SYNC_WEBHOOK_URL: RECEIVER_URL,
-        LEAGUE_SYNC_WEBHOOK_SECRET: WEBHOOK_SECRET,
-        LEAGUE_SYNC_PUBLISH: join(folder, PUBLISHED),
-      };
+      if (isNew || loaded === undefined) loaded = load();
+      isNew = false;
+      slot = { at: Number.NEGATIVE_INFINITY, aheadMs: 0 };
+      judge.setSchedule(loaded.schedule);
+      return { ...loaded, database };
     },
     /** Gives the account a new password, here and at the service. */
     setPassword: (password: string): void => {
       world.service.password = password;
-      world.secrets.add(password);
+      const pair = `${world.service.username}:${password}`;
+      for (const secret of [password, pair, Buffer.from(pair).toString('base64')]) world.secrets.add(secret);
       writeFileSync(passwordFile, `${password}\n`);
     },
     /** Lets time pass; while nothing is in flight, short sleeps may last minutes longer. */
@@ -74,10 +100,11 @@ export function createStage(seed: number) {
       const until = elapsed() + ms;
       while (elapsed() < until) {
         const last = world.requests.at(-1);
-        const isBusy = last !== undefined && last.endedAt === undefined;
-        const slot = elapsed() + schedule.nextTime(clock.now()) - clock.now();
-        await time.advance(Math.min(until, slot), random.int(0, isBusy ? SLACK_MS.busy : SLACK_MS.idle));
-        if (elapsed() === slot && isRunning()) judge.await('a poll at its slot');
+        const isRefused = last?.endpoint === 'login' && last.status === 401 && elapsed() - last.at < REFUSAL_MS;
+        const isBusy = isRefused || (last !== undefined && last.endedAt === undefined);
+        const slotAt = nextSlot();
+        await time.advance(Math.min(until, slotAt), random.int(0, isBusy ? SLACK_MS.busy : SLACK_MS.idle));
+        if (elapsed() === slotAt && isRunning()) judge.await('a poll at its slot');
         judge.throwIfFailed();
       }
     },
@@ -90,9 +117,16 @@ export function createStage(seed: number) {
           isOver = true;
         });
       await time.settle();
-      while (!isOver) await time.advance(elapsed() + 100, 0);
+      while (!isOver) {
+        await time.advance(elapsed() + 1_000, 0);
+        // Work that waits for something else than this clock must not hang.
+        await setImmediate();
+      }
       return over;
     },
-    [Symbol.dispose]: (): void => rmSync(folder, { recursive: true, force: true }),
+    [Symbol.dispose]: (): void => {
+      reader.release();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { createActions } from './actions.ts';
+import { createActions, type Kind } from './actions.ts';
 import { createLives } from './lives.ts';
 import { createStage } from './stage.ts';
 
@@ -8,13 +8,19 @@ const HOUR = 60 * MINUTE;
 const TROUBLE_MS = 6 * 24 * HOUR;
 /** How long everything then has to become well again: a refused message waits for up to 11 h. */
 const PEACE_MS = 14 * HOUR;
+/** How often it is looked at what the worker shows of itself. */
+const SHARE_SHOWN = 0.2;
 const LINES_SHOWN = 60;
+
+/** What happens less than the seed says, to find the shortest history that fails. */
+export type Less = { readonly actions: number; readonly without: readonly Kind[] };
+const ALL: Less = { actions: Number.POSITIVE_INFINITY, without: [] };
 
 /**
  * Lets a worker live through a week that the seed determines, and returns what happened. Throws an Error that names the
  * seed and what is not as it must be.
  */
-export async function runWorld(seed: number): Promise<readonly string[]> {
+export async function runWorld(seed: number, { actions, without } = ALL): Promise<readonly string[]> {
   using stage = createStage(seed);
   const { random, elapsed, pass, judge, time, trace } = stage;
   const lives = createLives(stage);
@@ -23,12 +29,15 @@ export async function runWorld(seed: number): Promise<readonly string[]> {
     person.changePassword();
     lives.start();
     await time.settle();
-    while (elapsed() < TROUBLE_MS) {
-      await pass(random.pick([1, 10, 60, 180]) * random.int(1, MINUTE), lives.isRunning);
-      await act();
+    for (let count = 0; count < actions && elapsed() < TROUBLE_MS; count += 1) {
+      await pass(random.pick([2, 15, 60, 240]) * random.int(1, MINUTE), lives.isRunning);
+      await act(without);
+      if (random.chance(SHARE_SHOWN)) await lives.show();
     }
     makePeace();
     await time.settle();
+    // What was in flight still fails.
+    await pass(10 * MINUTE);
     person.hangUp();
     await pass(HOUR);
     await person.acceptRemovals();
@@ -36,7 +45,8 @@ export async function runWorld(seed: number): Promise<readonly string[]> {
     await pass(PEACE_MS);
     person.hangUp();
     await pass(HOUR);
-    judge.expectWell(lives.path());
+    judge.expectWell(lives.path(), lives.copiedSeq());
+    await lives.show();
     await lives.stop();
     judge.throwIfFailed();
     return trace;
