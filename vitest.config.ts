@@ -9,7 +9,7 @@ const SUITES = {
   /** `npm test`: needs nothing but Node. */
   test: {
     include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/{model,simulation}/*.test.ts'],
-    longest: ['simulation', 'publish', 'backup', 'service', 'changes', 'publish-path', 'model', 'cron'],
+    longest: ['simulation', 'model', 'service', 'changes', 'status', 'query', 'publish', 'cron'],
     maxWorkers: 5,
     testTimeout: 60 * SECOND,
   },
@@ -17,7 +17,7 @@ const SUITES = {
   system: {
     include: ['test/system/**/*.test.ts', 'test/rigs/**/*.test.ts'],
     exclude: ['test/rigs/{model,simulation}/**'],
-    longest: ['page-live', 'page', 'stop', 'proxy', 'changes', 'demo', 'database-fault', 'poll'],
+    longest: ['page-live', 'page', 'stop', 'proxy', 'changes', 'demo', 'database-fault', 'backup'],
     maxWorkers: 6,
     testTimeout: 120 * SECOND,
   },
@@ -25,7 +25,7 @@ const SUITES = {
   endurance: {
     include: ['test/endurance/**/*.test.ts', 'test/{rigs,postgres}/**/*.endurance.ts'],
     longest: ['kills', 'soak', 'syscalls', 'faults', 'start', 'half-open', 'stop', 'disk'],
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 1_800 * SECOND,
     globalSetup: ['test/postgres/setup.ts'],
   },

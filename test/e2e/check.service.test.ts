@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { startProxy } from '../support/proxy.ts';
 import { listLeagues, startService } from '../support/service.ts';
 
 /** A port on which nothing listens: only root may. */
@@ -18,28 +17,11 @@ describe('check of a service', () => {
     );
   });
 
-  it('that refuses connections', async () => {
-    const checked = await runCheck(setUpFor(UNREACHABLE));
-    expect(troubles(checked)).toEqual(['fail connection', ...AFTER_WAY]);
-    expect(told(checked, 'connection')).toMatch(
-      /127\.0\.0\.1:1 .*refused.*\(ECONNREFUSED\) -> check LEAGUE_SYNC_BASE_URL, and that the service is running/,
-    );
-  });
-
   it('behind a proxy that refuses connections names the proxy', async () => {
     const bench = setUpFor('https://service.example.test');
     const checked = await runCheck(bench, { https_proxy: UNREACHABLE });
     expect(troubles(checked)).toEqual(['fail connection', ...AFTER_WAY]);
     expect(told(checked, 'connection')).toContain(`through the proxy ${UNREACHABLE} (https_proxy) failed: `);
-  });
-
-  it('behind a proxy that works', async () => {
-    const { simulator } = await setUp();
-    const proxy = await startProxy(Number(new URL(simulator.url).port));
-    const env = { http_proxy: proxy.url, LEAGUE_SYNC_ALLOW_HTTP: 'true' };
-    const checked = await runCheck(setUpFor('http://service.example.test'), env);
-    expect(troubles(checked)).toEqual([]);
-    expect(told(checked, 'connection')).toContain(`connected to the proxy ${proxy.url} (http_proxy)`);
   });
 
   it.each([
@@ -83,15 +65,6 @@ describe('check of a service', () => {
     });
     expect(troubles(await runCheck(setUpFor(service.url)))).toEqual(found);
     expect(service.seen('leagues')).toHaveLength(requests);
-  });
-
-  it('that answers the login with a page names the address that was asked', async () => {
-    const { url } = await startService({ login: { status: 404, body: '<html>' } });
-    const checked = await runCheck(setUpFor(`${url}/api`));
-    expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
-    expect(told(checked, 'login')).toContain(
-      `POST ${url}/api/players/v1/authenticate/login was answered with status 404 -> check that LEAGUE_SYNC_BASE_URL is the address of the service, with its path`,
-    );
   });
 
   it.each([

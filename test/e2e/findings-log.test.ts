@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { type LogLine, type RunningProgram, readLines } from '../support/program.ts';
+import type { LogLine, RunningProgram } from '../support/program.ts';
 import { listLeagues, startService } from '../support/service.ts';
 
 const WARN = 40;
@@ -53,16 +53,5 @@ describe('a finding that is new', () => {
     await next.waitForPoll();
     expect(await pollAgain(next)).toEqual([]);
     expect(warnings(next.log())).toEqual([]);
-  });
-
-  it('is warned of by sync on stderr, with the row of its run', async () => {
-    const { bench } = await startListing(makeLeague('a', { mascot: 'a bear' }), makeLeague('b'), NAMELESS);
-    const { code, stderr } = await bench.run(['sync']);
-    expect(code).toBe(0);
-    expect(readLines(stderr)).toMatchObject([
-      { run_id: 1, kind: 'leagues', new_drift: 1, drift: [{ field: 'leagues[].mascot', kind: 'unknown-field' }] },
-      { run_id: 1, kind: 'leagues', new_rejections: 1, rejected_leagues: [{ league_id: 'x', position: 2 }] },
-    ]);
-    expect((await bench.run(['sync'])).stderr).toBe('');
   });
 });

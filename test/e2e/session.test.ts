@@ -35,13 +35,6 @@ describe('wrong credentials', () => {
     ]);
   });
 
-  it.each(['profile', 'sync --dry-run'])('end %s with 77 after exactly one login', async (command) => {
-    const bench = await setUp();
-    const { code } = await bench.run(command.split(' '), { LEAGUE_SYNC_PASSWORD: 'wrong-password' });
-    expect(code).toBe(77);
-    expect(countLogins(bench.simulator)).toBe(1);
-  });
-
   it('are not sent again without a terminal before a minute has passed, then two', async () => {
     const bench = await setUpRefused();
     const logInAgain = async (commands: readonly string[]) => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, setUp, USERNAME } from '../support/bench.ts';
@@ -104,15 +104,5 @@ describe('a .env file', () => {
       expect(stderr).toContain('LEAGUE_SYNC_PASWORD is not a setting and is ignored -> rename it (did you mean');
       expect(stderr).not.toContain(PASSWORD);
     }
-  });
-
-  it.each([
-    ['is a folder', (path: string) => mkdirSync(path), '.env is not a regular file'],
-    ['is in UTF-16', (path: string) => writeFileSync(path, '\uFEFFA=1', 'utf16le'), '.env is in UTF-16, not in UTF-8'],
-  ])('that %s ends the program with 78', async (_what, make, message) => {
-    const bench = await setUp();
-    make(join(bench.folder, '.env'));
-    const { code, stderr } = await bench.run(['sync']);
-    expect([code, stderr.includes(message)]).toEqual([78, true]);
   });
 });

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { serveHere } from '../support/status-server.ts';
@@ -46,29 +45,6 @@ describe('a worker with a webhook', () => {
     expect((await bench.run(['status'])).stdout).toMatch(
       /^webhook +127\.0\.0\.1:\d+: nothing pending, last accepted /m,
     );
-  });
-
-  it('says that it fails, that it has for an hour, and that the receiver is gone', async () => {
-    const { bench } = await setUpSent();
-    const show = async () => (await bench.run(['status'])).stdout;
-    const before = "'2026-11-20T12:00:00.000Z'";
-    execute(
-      bench.database,
-      `UPDATE webhook SET accepted_seq = 120;
-      UPDATE outputs SET seq = 120, failed_attempts = 2, failing_since = ${before}, last_error = 'status 500'`,
-    );
-    expect(await show()).toMatch(/^webhook +\S+: 4 changes pending, failed 2 times \(status 500\)/m);
-    expect(await show()).not.toContain('! ');
-    execute(bench.database, `UPDATE webhook SET moved_at = ${before}; UPDATE outputs SET done_at = ${before}`);
-    execute(bench.database, 'DROP TRIGGER league_changes_no_update');
-    execute(bench.database, `UPDATE league_changes SET at = ${before}`);
-    expect(await show()).toMatch(
-      /! The webhook at \S+ has accepted nothing since 2026-11-20 12:00:00 UTC: 4 changes are pending \(status 500\)\./,
-    );
-    expect(await show()).toMatch(/^● up to date, but the webhook accepts nothing/);
-    execute(bench.database, `UPDATE webhook SET stopped_at = ${before}`);
-    expect(await show()).toMatch(/! The webhook at \S+ answered 410 \(Gone\), so nothing more is sent: 4 changes are/);
-    expect(await show()).toContain('league-sync webhook replay --since 120.');
   });
 });
 

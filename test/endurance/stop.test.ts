@@ -10,7 +10,7 @@ import { eventually } from '../support/program.ts';
 import { setUpPublishing } from '../support/publish-setup.ts';
 import { expectCleanStop, expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
 
-/** Delays each page write by this time (µs): copying 100 MB takes a minute, as on a busy disk. */
+/** Delays each page write by this time (µs): copying 60 MB takes half a minute, as on a busy disk. */
 const SLOW = ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', 'signal=none'];
 const DELAY = ['-e', 'inject=pwrite64:delay_enter=2000'];
 

@@ -1,11 +1,21 @@
-import { chmodSync, copyFileSync, readdirSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withReader } from '../../src/store/connection.ts';
 import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/copy.ts';
 import { compareCopy } from '../../src/store/copy-origin.ts';
+import { APPLICATION_ID } from '../../src/store/database-file.ts';
 import { createTestClock } from '../support/clock.ts';
-import { dumpTables, withDatabase } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { dumpTables, execute, openConnection, withDatabase } from '../support/database.ts';
+import { type Folder, fingerprint, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
 
 /** Creates a database without any rows at this time. */
@@ -82,6 +92,59 @@ describe('a file is to a database', () => {
     chmodSync(other, 0o444);
     expect(() => publish(path, other)).toThrow('is not a copy of the database');
   });
+});
+
+/** Makes what is in the place of a copy of the database. */
+type Make = (target: string, database: string) => void;
+
+describe('a file that is no copy of the database', () => {
+  it.each<[string, Make]>([
+    ['a text file', (target) => writeFileSync(target, 'Dear diary')],
+    ['a folder', (target) => mkdirSync(target)],
+    ['a database of another application', (target) => execute(target, 'CREATE TABLE letters (letter TEXT)')],
+    ['another name of the database', (target, database) => linkSync(database, target)],
+    ['a link to the database', (target, database) => symlinkSync(database, target)],
+    [
+      'a database with a view without end',
+      (target) =>
+        execute(
+          target,
+          `PRAGMA application_id = ${APPLICATION_ID};
+          CREATE VIEW schema_migrations AS WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n)
+            SELECT version, 'x' AS applied_at FROM n`,
+        ),
+    ],
+    [
+      'a copy that another program is writing',
+      (target, database) => {
+        copyFileSync(database, target);
+        const db = openConnection(target);
+        db.pragma('journal_mode = WAL');
+        db.exec('DELETE FROM runs');
+      },
+    ],
+  ])('is %s, left as it is', async (_, make) => {
+    using folder = makeFolder();
+    const path = await makeEmpty(folder, 'leagues.db', MADE);
+    poll(path, ONE);
+    const target = folder.file('copy.db');
+    make(target, path);
+    const before = fingerprint(folder.path);
+    expect(compareCopy(target, path)).toBe('foreign');
+    expect(() => publish(path, target)).toThrow('is not a copy of the database');
+    expect(fingerprint(folder.path)).toEqual(before);
+  });
+});
+
+it('a copy in WAL mode that no program has open is foreign, with nothing made beside it', async () => {
+  using folder = makeFolder();
+  const path = await makeEmpty(folder, 'leagues.db', MADE);
+  const target = folder.file('copy.db');
+  publish(path, target);
+  chmodSync(target, 0o600);
+  execute(target, 'PRAGMA journal_mode = WAL');
+  expect(compareCopy(target, path)).toBe('foreign');
+  expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'leagues.db']);
 });
 
 describe('a copy that has diverged', () => {

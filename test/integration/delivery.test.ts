@@ -10,7 +10,6 @@ import { createTestClock, type TestClock } from '../support/clock.ts';
 import { execute, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { createTestLog } from '../support/log-lines.ts';
-import { reset } from '../support/service.ts';
 import { openTestStore } from '../support/store.ts';
 import { type Answer, type Receiver, SECRET, startReceiver } from '../support/webhook-receiver.ts';
 
@@ -215,19 +214,6 @@ describe('deliveries', () => {
     await waitForMessages(1);
     await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
   });
-
-  it.each<[string, Answer]>([
-    ['status 302', { status: 302, headers: { location: '/elsewhere' } }],
-    ['status 404', 404],
-    ['UND_ERR_SOCKET', reset()],
-  ])('fail with %s', async (what, reply) => {
-    receiver.script(reply);
-    await start();
-    addChanges(1);
-    await waitForMessages(1);
-    await expect.poll(rowOf, SOON).toMatchObject({ failed_attempts: 1, last_error: what, accepted_seq: 0 });
-    expect(receiver.seen).toHaveLength(1);
-  });
 });
 
 /** Moves the clock far, in steps that the delivery keeps up with. */
@@ -272,22 +258,6 @@ describe('a receiver that answers 410', () => {
       'warn',
       'warn',
     ]);
-  });
-
-  it.each([
-    ['replay', 0, ['leagues.changed 1-1', 'leagues.changed 1-1']],
-    ['skip', 'end', ['leagues.changed 1-1', 'leagues.changed 2-2']],
-  ] as const)('gets messages again after webhook %s', async (_, to, told) => {
-    receiver.script(410, 204);
-    await start();
-    addChanges(1);
-    await waitForMessages(1);
-    await expect.poll(() => rowOf()?.stopped_at, SOON).not.toBeNull();
-    await moveDeliveries(path, to, { clock: systemClock, stop: new AbortController().signal });
-    if (to === 'end') addChanges(1);
-    await waitForMessages(2);
-    expect(receiver.told()).toEqual(told);
-    expect(receiver.seen[1]?.id).not.toBe(receiver.seen[0]?.id);
   });
 });
 
@@ -356,23 +326,6 @@ describe('states', () => {
       'leagues.changed 1-1',
       'credentials.refused',
       'leagues.changed 2-2',
-    ]);
-  });
-
-  it('tell of removals that are held, and again if more are', async () => {
-    const hold = (id: string, at: string): string =>
-      `INSERT INTO held_removals (league_id, first_run_id, held_since, reason) VALUES ('${id}', 1, '${at}', 'limit');`;
-    await start();
-    execute(path, hold('a', '2026-11-20T12:00:00.000Z') + hold('b', '2026-11-20T12:00:00.000Z'));
-    await waitForMessages(1);
-    await settle();
-    execute(path, "DELETE FROM held_removals WHERE league_id = 'a';");
-    await settle();
-    execute(path, hold('c', '2026-11-20T12:05:00.000Z'));
-    await waitForMessages(2);
-    expect(receiver.seen.map(({ type, data }) => `${type}: ${data.summary}`)).toEqual([
-      'removals.held: The removal of 2 leagues is held, because too many leagues were missing at once: a, b.',
-      'removals.held: The removal of 2 leagues is held, because too many leagues were missing at once: b, c.',
     ]);
   });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createRun } from '../../src/sync/run.ts';
 import { fail, hang } from '../support/service.ts';
@@ -39,14 +38,6 @@ describe('a run that does not settle', () => {
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
   });
-});
-
-it('a run that has ended has no deadline any more', async () => {
-  await using bench = await setUpBench({}, { settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
-  const run = createRun(bench.deps, 'leagues', 'schedule', new AbortController().signal);
-  run[Symbol.dispose]();
-  await sleep(RUN_MS + 100);
-  expect(run.deadline.signal.aborted).toBe(false);
 });
 
 describe('a run whose time is up', () => {

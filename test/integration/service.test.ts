@@ -7,7 +7,6 @@ import { dumpTables, type Row } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
-  cut,
   fail,
   grantLogin,
   hang,
@@ -155,18 +154,6 @@ describe.concurrent('the login', () => {
     expect(JSON.stringify(bench.rows('SELECT error_message FROM runs'))).not.toContain('aB9');
   });
 
-  it.each([
-    ['9999-12-31T23:59:59-05:00', '9999-12-31T23:59:59.999Z'],
-    ['9999-12-31T23:59:59.5Z', '9999-12-31T23:59:59.500Z'],
-    ['0001-01-01T00:00:00+01:00', '0000-12-31T23:00:00.000Z'],
-    ['0000-01-01T00:00:00+01:00', '0000-01-01T00:00:00.000Z'],
-  ])('with the expiry %s is recorded', async (expire_datetime, expires_at) => {
-    await using bench = await setUpBench({ login: grantLogin({ expire_datetime }) });
-    await bench.poll();
-    await loginsOf(bench, 1);
-    expect(bench.rows('SELECT outcome, expires_at FROM logins LIMIT 1')).toEqual([{ outcome: 'ok', expires_at }]);
-  });
-
   it('whose secret cannot be read has failed without a rejection by the service', async () => {
     using folder = makeFolder();
     const file = folder.file('secret');
@@ -198,27 +185,6 @@ describe.concurrent('the login', () => {
     expect(bench.rows("SELECT city, state FROM leagues WHERE league_id = 'a'")).toEqual([
       { city: '[secret]', state: PASSWORD },
     ]);
-  });
-
-  it('leaves no token and no password in the log or the database, even if the service echoes them', async () => {
-    await using bench = await setUpBench();
-    const pair = Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64');
-    const echo = `no: ${PASSWORD} ${pair} token-abc-123 refresh-abc-123`;
-    bench.service.script('login', grantLogin({ access_token: 'token-abc-123', refresh_token: 'refresh-abc-123' }));
-    bench.service.script(
-      'leagues',
-      json({ result: 'success', message: echo, leagues: [], timestamp: echo }),
-      fail(404),
-    );
-    bench.service.script('profile', json({ message: echo }, 404));
-    for (let time = 0; time < 2; time += 1) await bench.poll();
-    bench.service.script('login', json({ result: 'fail', message: echo }, 401));
-    bench.place.session.retryNow();
-    await bench.poll();
-    await loginsOf(bench, 3);
-    const kept = JSON.stringify([bench.log, bench.rows('SELECT * FROM runs'), bench.rows('SELECT * FROM logins')]);
-    expect(kept).not.toMatch(new RegExp(`${PASSWORD}|${pair}|token-abc-123|refresh-abc-123`));
-    expect(kept).toContain('[secret]');
   });
 });
 
@@ -279,23 +245,6 @@ describe.concurrent('a rejected token', () => {
 });
 
 describe.concurrent('a transient failure', () => {
-  it.each([
-    ['503', { status: 503 }],
-    ['500 with result=fail', fail(500)],
-    ['502 with HTML', { status: 502, body: '<html>' }],
-    ['a broken connection', reset()],
-    ['a cut body', cut(JSON.stringify({ leagues: makeLeagues(5) }))],
-    [
-      'a damaged gzip body',
-      { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"leagues":[]}').subarray(0, 20) },
-    ],
-  ])('(%s) is retried', async (_, reply) => {
-    await using bench = await setUpBench({ leagues: [reply, GOOD] });
-    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-    expect(bench.service.seen('login')).toHaveLength(1);
-    expect(lastRun(bench)).toMatchObject({ attempts: 2, http_status: 200, received: 2 });
-  });
-
   it('four times in a row fails the run, with the words of the service', async () => {
     await using bench = await setUpBench({ leagues: fail(503) });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 4, error: { kind: 'status' } });
@@ -314,22 +263,9 @@ describe.concurrent('a transient failure', () => {
     await bench.poll();
     expect(lastRun(bench)).toMatchObject({ http_status: null, body_bytes: null, error_kind: 'network' });
   });
-
-  it('is not retried if it is permanent: other 4xx', async () => {
-    await using bench = await setUpBench({ leagues: [{ status: 404 }, GOOD] });
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
-  });
 });
 
 describe.concurrent('Retry-After', () => {
-  it('of a second is waited for', async () => {
-    await using bench = await setUpBench({ leagues: [fail(503, { 'retry-after': '1' }), GOOD] });
-    expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
-    const [first, second] = bench.service.seen('leagues').map(({ beganAt }) => beganAt);
-    // Timers and clocks may differ by a millisecond.
-    expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(998);
-  });
-
   it.each([
     ['in seconds', () => '3600'],
     ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
@@ -346,60 +282,6 @@ describe.concurrent('Retry-After', () => {
     expect(Math.abs(Date.parse(String(lastRun(bench).not_before)) - notBefore)).toBeLessThan(1_000);
   });
 
-  it('that was sent twice is the longer one', async () => {
-    const twice: Reply = (response) => {
-      response.setHeader('retry-after', ['1', '3600']);
-      response.writeHead(503).end();
-    };
-    await using bench = await setUpBench({ leagues: [twice, GOOD] });
-    expect((await bench.poll()).outcome).toBe('failed');
-    expect(bench.service.seen('leagues')).toHaveLength(1);
-  });
-
-  it('outlives the worker', async () => {
-    using folder = makeFolder();
-    await using service = await startService({ leagues: fail(503, { 'retry-after': '3600' }) });
-    {
-      await using bench = await openBench({ folder, url: service.url });
-      await bench.poll();
-    }
-    const sent = service.requests.length;
-    await using bench = await openBench({ folder, url: service.url });
-    expect(bench.place.retryAfter.until()).toBeGreaterThan(Date.now());
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
-    expect(service.requests).toHaveLength(sent);
-  });
-
-  it('of a run that is then stopped outlives it', async () => {
-    using folder = makeFolder();
-    await using service = await startService({ leagues: [fail(503, { 'retry-after': '60' }), listLeagues([])] });
-    {
-      await using bench = await openBench({ folder, url: service.url });
-      const polling = bench.poll();
-      await expect
-        .poll(() => bench.rows('SELECT id FROM runs WHERE not_before > 0').length, { timeout: 10_000 })
-        .toBe(1);
-      bench.stop();
-      expect(await polling).toMatchObject({ outcome: 'interrupted' });
-    }
-    await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: '5s' } });
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
-    expect(service.seen('leagues')).toHaveLength(1);
-  });
-
-  it('of a second rejection outlives the worker', async () => {
-    using folder = makeFolder();
-    await using service = await startService({ leagues: [fail(401), fail(403, { 'retry-after': '3600' })] });
-    {
-      await using bench = await openBench({ folder, url: service.url });
-      await bench.poll();
-    }
-    const sent = service.requests.length;
-    await using bench = await openBench({ folder, url: service.url });
-    await bench.poll();
-    expect(service.requests).toHaveLength(sent);
-  });
-
   it('of one service says nothing about another', async () => {
     using folder = makeFolder();
     await using one = await startService();
@@ -411,14 +293,6 @@ describe.concurrent('Retry-After', () => {
     }
     await using bench = await openBench({ folder, url: other.url });
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
-  });
-
-  it('of a login holds back everything', async () => {
-    await using bench = await setUpBench({ login: fail(503, { 'retry-after': '3600' }) });
-    await bench.poll();
-    await bench.poll();
-    expect(bench.service.requests).toHaveLength(1);
-    expect(lastRun(bench).not_before).toEqual(expect.any(String));
   });
 });
 
@@ -495,26 +369,6 @@ describe.concurrent('a deadline', () => {
     expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
   });
 
-  it('ends the run, even while its attempts wait', async () => {
-    await using bench = await setUpBench(
-      { leagues: hang() },
-      { settings: { RUN_TIMEOUT: '3s', ATTEMPT_TIMEOUT: '20s' } },
-    );
-    const report = await bench.poll();
-    expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'timeout' } });
-    expect(report.durationMs).toBeGreaterThan(2_990);
-    expect(report.durationMs).toBeLessThan(10_000);
-    expect(String(lastRun(bench).error_message)).toContain('LEAGUE_SYNC_RUN_TIMEOUT');
-  });
-
-  it('ends a run whose login hangs', async () => {
-    await using bench = await setUpBench(
-      { login: hang() },
-      { settings: { RUN_TIMEOUT: '3s', ATTEMPT_TIMEOUT: '20s' } },
-    );
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'timeout' } });
-  });
-
   it.each(['leagues', 'login'] as const)('is not spent on %s that hang when the worker stops', async (kind) => {
     await using bench = await setUpBench();
     let stoppedAt = 0;
@@ -525,30 +379,5 @@ describe.concurrent('a deadline', () => {
     const report = await bench.poll();
     expect(report.outcome).toBe('interrupted');
     expect(performance.now() - stoppedAt).toBeLessThan(1_000);
-  });
-
-  it('does not delay the end of a worker whose login hangs, and nothing is sent after that', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    const settings = { RUN_TIMEOUT: '10s', ATTEMPT_TIMEOUT: '20s' };
-    const bench = await openBench({ folder, url: service.url, settings });
-    service.script('login', hang());
-    const polling = bench.poll();
-    while (service.requests.length === 0) await sleep(10);
-    const began = performance.now();
-    await bench[Symbol.asyncDispose]();
-    expect(performance.now() - began).toBeLessThan(1_000);
-    expect(await polling).toMatchObject({ outcome: 'interrupted' });
-    await sleep(1_000);
-    expect(service.requests).toHaveLength(1);
-    expect(bench.log.join()).not.toContain('could not be recorded');
-  });
-
-  it('does not delay a stop during the wait before a retry', async () => {
-    await using bench = await setUpBench({ leagues: fail(503, { 'retry-after': '60' }) });
-    setTimeout(bench.stop, 300);
-    const report = await bench.poll();
-    expect(report.outcome).toBe('interrupted');
-    expect(report.durationMs).toBeLessThan(3_000);
   });
 });

@@ -1,14 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +7,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { DatabaseError, LockedError, StoppedError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
-import { openForWriting, withReader } from '../../src/store/connection.ts';
+import { openForWriting } from '../../src/store/connection.ts';
 import { APPLICATION_ID, prepareFolder } from '../../src/store/database-file.ts';
 import { acquireLock } from '../../src/store/lock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
@@ -94,13 +85,6 @@ describe('opening a database', () => {
     expect(readRows(path, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
   });
 
-  it('makes missing folders', async () => {
-    using folder = makeFolder();
-    const path = prepareFolder(join(folder.path, 'a', 'b', 'leagues.db'));
-    await openAndClose(path);
-    expect(existsSync(join(folder.path, 'a', 'b', 'leagues.db'))).toBe(true);
-  });
-
   it.each([1, 2, 3])('has WAL and synchronous=FULL at opening number %i', async (times) => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
@@ -139,39 +123,9 @@ describe('a file that is not ours', () => {
     expect(readdirSync(folder.path)).toEqual(['leagues.db']);
   });
 
-  it('is refused for reading, too', () => {
-    using folder = makeFolder();
-    const path = folder.file('other.db');
-    execute(path, 'CREATE TABLE t (a)');
-    expect(() => withReader(path, () => undefined)).toThrow(/another application/);
-  });
-
-  it('is not created by a reader', () => {
-    using folder = makeFolder();
-    expect(() => withReader(folder.file('none.db'), () => undefined)).toThrow(/There is no database/);
-    expect(readdirSync(folder.path)).toEqual([]);
-  });
-
   it('that is a folder is refused', async () => {
     using folder = makeFolder();
     await expect(openAt(folder.path)).rejects.toThrow(/is a folder; name a file for the database/);
-  });
-});
-
-describe('a schema that this version cannot keep', () => {
-  it('leaves nothing behind if a migration fails', async () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    const db = openReady(path);
-    db.close();
-    withDatabase(path, (other) => other.exec('CREATE TABLE drift (a); DROP TABLE drift'));
-    const broken = folder.file('broken');
-    execFileSync('cp', ['-r', migrations, broken]);
-    const sql = join(broken, '0000_initial.sql');
-    writeFileSync(sql, `${readFileSync(sql, 'utf8')}\n--> statement-breakpoint\nCREATE TABLE leagues (a);`);
-    await expect(openAt(path, { folder: broken })).rejects.toThrow(DatabaseError);
-    expect(readRows(path, 'SELECT * FROM sqlite_schema')).toEqual([]);
-    expect(pragma(path, 'user_version')).toBe(0);
   });
 });
 

@@ -1,13 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { fail, grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
 import { openBench, setUpBench } from '../support/worker-resources.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const GOOD = listLeagues([makeLeague('a')]);
 /** A response whose body begins and never continues. */
 const stalled =
@@ -88,15 +85,10 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply, end: 'good' | 're
   ['with a list', body(`[${BODY}]`), 'contract'],
   ['with invalid UTF-8', body(Buffer.from(`{"note":"\xff",${BODY.slice(1)}`, 'latin1')), 'contract'],
   ['with an object for its list', body('{"leagues":{"l1":{}}}'), 'contract'],
-  ['with null for its list', body('{"leagues":null}'), 'contract'],
-  ['with a list of texts', body('{"leagues":["l1","l2"]}'), 'contract'],
-  ['with 304, unasked', { status: 304 }, 'contract'],
-  ...[408, 429, 500, 599].map((status) => [`with ${status}`, { status }, 'retried'] as const),
-  ...[408, 429, 503].map((status) => [`with ${status} and result=fail`, fail(status), 'retried'] as const),
-  ...[402, 409, 410, 422, 451, 999].map((status) => [`with ${status}`, { status, body: BODY }, 'status'] as const),
-  ...['soon', '-1', '1.5', '0x10', '2026-11-20'].map(
-    (value) => [`with Retry-After: ${value}`, fail(429, { 'retry-after': value }), 'retried'] as const,
-  ),
+  ...[408, 599].map((status) => [`with ${status}`, { status }, 'retried'] as const),
+  ['with 429 and result=fail', fail(429), 'retried'],
+  ...[402, 999].map((status) => [`with ${status}`, { status, body: BODY }, 'status'] as const),
+  ['with Retry-After: soon', fail(429, { 'retry-after': 'soon' }), 'retried'],
 ];
 
 describe.concurrent('an answer', () => {
@@ -155,39 +147,6 @@ describe.concurrent('a Retry-After', () => {
     const told = Date.parse(/called before (\S+) \(Retry-After\)/.exec(String(error?.message))?.[1] ?? '');
     expect(Math.abs(told - inForce)).toBeLessThan(50);
   });
-
-  it.each([
-    ['ten years', '+10 years'],
-    ['ten minutes', '+10 minutes'],
-  ])(
-    'that a clock wrote down that was %s ahead lasts as long as it was asked for, over any number of starts',
-    async (_, ahead) => {
-      using folder = makeFolder();
-      await using service = await startService({ leagues: [fail(503, { 'retry-after': '3600' }), GOOD] });
-      const path = folder.file('leagues.db');
-      const shift = (by: string): void =>
-        withDatabase(path, (db) => {
-          const moved = (column: string) => `${column} = strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, '${by}')`;
-          db.exec(`UPDATE runs SET ${moved('started_at')}, ${moved('finished_at')}, ${moved('not_before')}`);
-        });
-      const left = async (): Promise<number> => {
-        // Too short for a run to wait for any of these Retry-Afters.
-        const settings = { RUN_TIMEOUT: '10s' };
-        await using bench = await openBench({ folder, url: service.url, settings });
-        await bench.poll();
-        return bench.place.retryAfter.until() - Date.now();
-      };
-      expect(await left()).toBeGreaterThan(HOUR_MS - MINUTE_MS);
-      shift(ahead);
-      for (let start = 0; start < 3; start += 1) {
-        expect(Math.abs((await left()) - HOUR_MS)).toBeLessThan(MINUTE_MS);
-      }
-      // Fifty-nine minutes later.
-      shift('-59 minutes');
-      expect(await left()).toBeLessThan(2 * MINUTE_MS);
-      expect(service.seen('leagues')).toHaveLength(1);
-    },
-  );
 });
 
 it.each([

@@ -15,7 +15,6 @@ function withRaw(field: string, text: string, id = 'a'): string {
  */
 describe('a value of a league', () => {
   it.each<[string, string, unknown]>([
-    ['league_id', '12345678901234567890', '12345678901234567890'],
     ['priority', '9223372036854775807', 9_223_372_036_854_775_807n],
     ['create_datetime', '9223372036854775808', '9223372036854775808'],
     ['last_update_datetime', '9007199254740993', 9_007_199_254_740_993n],
@@ -31,15 +30,6 @@ describe('a value of a league', () => {
       expect(readExactRows(bench.path, `SELECT ${field} AS value FROM ${relation}`)).toEqual([{ value: stored }]);
     }
     expect(await bench.pollWith([withRaw(field, text)])).toMatchObject({ outcome: 'unchanged' });
-  });
-});
-
-describe('a field that the interface does not name', () => {
-  it.each(['__proto__', 'content_hash', ''])('is an ordinary one if it is called "%s"', async (name) => {
-    await using bench = await setUpBench();
-    await bench.pollWith([withRaw(name, '{"x":1e400}')]);
-    expect(bench.rows('SELECT extra FROM leagues')).toEqual([{ extra: `{${JSON.stringify(name)}:{"x":1e400}}` }]);
-    expect(await bench.pollWith([withRaw(name, '{"x":1e400}')])).toMatchObject({ outcome: 'unchanged' });
   });
 });
 

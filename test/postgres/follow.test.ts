@@ -56,22 +56,6 @@ describe('a worker with a mirror', () => {
     await worker.stop();
   });
 
-  it('has a row again that went and came back as it was', async () => {
-    const postgres = await createPostgres();
-    const bench = await setUpMirrored(postgres);
-    const worker = bench.startWorker();
-    await worker.waitForPoll('changed');
-    const add = `INSERT INTO players (player_id, first_seen_at, changed_at)
-      VALUES ('p', '2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z')`;
-    for (const statement of [add, 'DELETE FROM players', add]) {
-      execute(bench.database, statement);
-      worker.send('SIGHUP');
-      await worker.waitForPoll('unchanged');
-      await expectToFollow(bench, postgres);
-    }
-    await worker.stop();
-  });
-
   it('goes on without a league whose id no index takes, and names it', async () => {
     const postgres = await createPostgres();
     const bench = await setUpMirrored(postgres);

@@ -6,7 +6,7 @@ import { skipWithoutPostgres } from './postgres.ts';
 
 skipWithoutPostgres();
 
-const ROUNDS = unlessAll(10, 60);
+const ROUNDS = unlessAll(5, 60);
 
 describe(`the mirror of a random history of polls (TEST_SEED=${SEED})`, () => {
   it.each([

@@ -12,6 +12,7 @@ import { escapeControls } from '../../src/terminal/style.ts';
 import { watchProgram } from './leak.ts';
 import { requireLogNames } from './log-lines.ts';
 import {
+  COMPILED,
   createProgramLog,
   DEADLINE_MS,
   type Exit,
@@ -103,7 +104,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
   const printError = write(stderr);
   const logs: (() => Promise<void>)[] = [];
   const onHangup: (() => void)[] = [];
-  const environment = { PATH: process.env.PATH, HOME: cwd, ...env };
+  const environment = { PATH: process.env.PATH, HOME: cwd, NODE_COMPILE_CACHE: COMPILED, ...env };
   const io: Omit<ProcessIO, 'stop'> = {
     pid: process.pid,
     nodeVersion: process.version,

@@ -7,7 +7,7 @@ import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { DEADLINE_MS } from './program.ts';
 
 /** The size of a database whose copy a test interrupts. */
-const PADDING_MB = 100;
+const PADDING_MB = 60;
 /** Enough to be sure that copying is in progress. */
 const UNDER_WAY_BYTES = 2 ** 20;
 

@@ -10,7 +10,7 @@ import { requireLogNames } from './log-lines.ts';
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs');
 
 /** The compile cache of Node: there are hundreds of starts, each of which takes a third less time with it. */
-const COMPILED = join(tmpdir(), 'league-sync-e2e-compiled');
+export const COMPILED = join(tmpdir(), 'league-sync-e2e-compiled');
 
 /** Longer than anything here takes, even on a busy machine: a test that waits this long fails. */
 export const DEADLINE_MS = 40_000;

@@ -159,14 +159,6 @@ describe('a proxy that', () => {
     expectAllLeagues(office);
   });
 
-  it.each(['http', 'https'] as const)('is not there is named as what is missing, for %s', async (scheme) => {
-    const env = { [`${scheme}_proxy`]: withPassword(NOBODY_LISTENS), LEAGUE_SYNC_ALLOW_HTTP: 'true', ...SHORT_RUN };
-    const failed = await failToSync(setUpFor(ADDRESS[scheme]), env);
-    expect(failed.code).toBe(1);
-    expect(failed.logins[0]).toContain(`through the proxy ${NOBODY_LISTENS} (${scheme}_proxy) failed: `);
-    expect(failed.logins[0]).toContain('the proxy cannot be reached (ECONNREFUSED)');
-  });
-
   it('cannot be used by its address is a fault of the settings, which does not show the password', async () => {
     const https_proxy = `http://clerk:${PROXY_PASSWORD}@127.0.0.1:99999`;
     const { code, stderr } = await setUpFor(ADDRESS.https).run(['sync'], { https_proxy });

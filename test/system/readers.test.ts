@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { openConnection } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { OUTSIDERS, type ReadOnlyClient } from '../support/read-only-client.ts';
 
@@ -110,17 +109,6 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
     expect(new Set(instants).size).toBeGreaterThanOrEqual(CHANGING_POLLS);
     await expectAll(bench, outsider);
     expect((await worker.stop()).code).toBe(0);
-  });
-
-  it('after it was stopped while another reader was connected, and after that one has gone', async (context) => {
-    const bench = await openToAll(context, outsider);
-    const worker = await startPolled(bench);
-    const other = openConnection(bench.database, { readonly: true });
-    expect(other.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: LEAGUES });
-    expect((await worker.stop()).code).toBe(0);
-    await expectAll(bench, outsider);
-    other.close();
-    await expectAll(bench, outsider);
   });
 
   it('after every stop, though another reader comes and goes at that very moment', async (context) => {

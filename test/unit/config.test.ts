@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.ts';
 import { readSettings } from '../../src/config/environment.ts';
@@ -169,10 +170,19 @@ describe('the settings', () => {
     ['LEAGUE_SYNC_LISTEN', '127.0.0.1:70000', 'write an address'],
     ['LEAGUE_SYNC_HEARTBEAT_URL', 'ftp://hc.example.com', 'begin it with https:// or http://'],
     ['LEAGUE_SYNC_HEARTBEAT_URL_FILE', '/nowhere/heartbeat', 'check its path and permissions'],
-    ['LEAGUE_SYNC_PUBLISH', 'data/leagues.db', 'name another path for the copy'],
+    ['LEAGUE_SYNC_PUBLISH', './data//leagues.db', 'name another path for the copy'],
+    ['LEAGUE_SYNC_PUBLISH', 'data/leagues.db.lock', 'name another path for the copy'],
+    ['LEAGUE_SYNC_PUBLISH', 'data/leagues.db.schema-1', 'name another path for the copy'],
     ['LEAGUE_SYNC_LOG_LEVEL', 'loud', 'write trace, debug'],
     ['LEAGUE_SYNC_LOG_FORMAT', 'xml', 'write json or pretty'],
   ];
+
+  it('have no copy at the database, named by a link to its folder', () => {
+    using folder = makeFolder();
+    symlinkSync(folder.path, folder.file('link'));
+    const values = { LEAGUE_SYNC_DATABASE: folder.file('a.db'), LEAGUE_SYNC_PUBLISH: folder.file('link/a.db') };
+    expect(namesOf(faultsOf({ ...REQUIRED, ...values }))).toEqual(['LEAGUE_SYNC_PUBLISH']);
+  });
 
   it.each(WRONG)('have no %s of "%s", and the fix is named: %s', (name, value, fix) => {
     const [fault, ...others] = faultsOf({ ...REQUIRED, [name]: value });

@@ -124,17 +124,6 @@ describe('a session', () => {
     expect(loginRuns[0]).toBe(7);
   });
 
-  it('makes one login for concurrent requests', async () => {
-    const { use, keep, clock, logins, stop } = createStage({ loginTakesMs: 5 * SECOND });
-    const keeping = keep();
-    const asked = Promise.all([use(), use(), use()]);
-    await clock.advance(10 * SECOND);
-    expect(await asked).toEqual(['token-1', 'token-1', 'token-1']);
-    expect(logins).toHaveLength(1);
-    stop();
-    await keeping;
-  });
-
   it('does not abort the login if one of several waiting requests is aborted', async () => {
     const { session, use, clock } = createStage({ loginTakesMs: 5 * SECOND });
     const impatient = new AbortController();

@@ -182,11 +182,6 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     refused: [[[...WORKING, ...BESIDE], CHECK_DISK]],
     served: SERVED,
   },
-  'a disk that keeps nothing': {
-    harm: failAlways('fsync', 'EIO'),
-    refused: [[WORKING, CHECK_DISK]],
-    served: SERVED,
-  },
   'too many open files': { harm: failAlways('openat', 'EMFILE'), refused: [[['status'], /; raise the limit/]] },
 };
 

@@ -7,7 +7,7 @@ import { missingReader } from './snapshot.ts';
 const LEAGUES = 5_000;
 /** Each round has a new database, so that kills also hit new databases. */
 const ROUNDS = unlessAll(1, 8);
-const KILLS = unlessAll(16, 25);
+const KILLS = unlessAll(12, 25);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 const LARGEST_SHARE_WITHOUT_WAL = 0.05;
 

@@ -7,7 +7,7 @@ skipWithoutPostgres();
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
-const FAULTS = allFaults(unlessAll(4, 1));
+const FAULTS = allFaults(unlessAll(6, 1));
 
 describe(`a worker with a mirror (TEST_SEED=${SEED})`, () => {
   it(`follows after ${FAULTS.length} faults, and no reader sees half of a poll`, async () => {

@@ -47,7 +47,9 @@ export type Outcome = {
 
 /** Every fault as often as its share of 200, divided by `by`. */
 export function allFaults(by: number): readonly FaultName[] {
-  return Object.entries(FAULTS).flatMap(([name, [times]]) => Array<FaultName>(times / by).fill(name as FaultName));
+  return Object.entries(FAULTS).flatMap(([name, [times]]) =>
+    Array<FaultName>(Math.floor(times / by)).fill(name as FaultName),
+  );
 }
 
 /** Makes the faults in random order while every second a poll changes leagues; the mirror has to follow after each. */

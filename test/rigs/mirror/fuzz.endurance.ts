@@ -9,7 +9,7 @@ import { openPort, type Port } from '../../support/port.ts';
 import type { RunningProgram } from '../../support/program.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
-const CONNECTIONS = unlessAll(60, 2_000);
+const CONNECTIONS = unlessAll(40, 2_000);
 
 /** What a PostgreSQL server may send: types of messages, and what they begin with. */
 const FRAGMENTS = [
@@ -37,7 +37,7 @@ const ENDLESS = 'E\0\0\0\x05M';
 const HUGE = `D\x40\0\0\0${'x'.repeat(16_000_000)}`;
 /** One connection in so many is answered with each of these; the first costs 15 s. */
 const KILLERS = [
-  [unlessAll(60, 200), ENDLESS],
+  [unlessAll(40, 200), ENDLESS],
   [20, HUGE],
 ] as const;
 

@@ -3,8 +3,8 @@ import { expectAllSituations, FEW, MANY, playHistories, SEED } from './histories
 
 describe(`a random history of polls (TEST_SEED=${SEED})`, () => {
   it.each([
-    ['a few leagues', FEW, 1_000],
-    ['so many leagues that the guard acts', MANY, 600],
+    ['a few leagues', FEW, 400],
+    ['so many leagues that the guard acts', MANY, 240],
   ])('of %s leaves what a model made only from the contract expects', async (_, shape, numRuns) => {
     expectAllSituations(await playHistories(shape, numRuns, SEED));
   });

@@ -8,10 +8,10 @@ import { childrenOf, expectHoldsNoMore } from './sample.ts';
 import { SEED, soak } from './soak.ts';
 
 const MB = 2 ** 20;
-const POLLS = unlessAll(1_000, 5_000);
+const POLLS = unlessAll(700, 4_900);
 /** Polls until code is compiled and caches are full. */
-const SETTLED = 500;
-const LARGEST_HEAP_GROWTH_BYTES = 5 * MB;
+const SETTLED = 350;
+const LARGEST_HEAP_GROWTH_BYTES = 4 * MB;
 /** The WAL is checkpointed every 1,000 pages of 4 KB, plus the changes of one poll. */
 const LARGEST_LOG_BYTES = 6 * MB;
 /** Identical polls would test nothing. */

@@ -13,7 +13,7 @@ const USED: readonly string[] = ['pwrite64', 'fsync', 'ftruncate'];
 const USED_ON_EMPTY_LOG = 'write';
 
 /** Parallel attempts: most of them wait, since a clean stop tries for two seconds to leave one file. */
-const LANES = 4;
+const LANES = 8;
 
 /** The maximum per kind unless all are requested, which takes hours. */
 const MOST_TRIED = 3;
