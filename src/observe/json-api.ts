@@ -12,7 +12,7 @@ const MAX_LIMIT = 1_000;
 /** More than a thousand usual changes. A page of huge ones ends sooner, since reading it delays polls and probes. */
 const MAX_PAGE_CHARS = 1_000_000;
 
-/** The status, the feed and the listed leagues, for programs without SQL. Later versions only add fields. */
+/** The status, the feed and the live leagues, for programs without SQL. Later versions only add fields. */
 export function createJsonApi(monitor: Monitor): Routes {
   const { read } = monitor;
   return {

@@ -72,13 +72,13 @@ const WIDTH = 300;
 const MAX_SPORTS = 4;
 const MAX_STATUSES = 4;
 
-/** How many leagues are listed, by status and in the most frequent sports; `counts` is undefined before the first poll. */
+/** How many leagues are live, by status and in the most frequent sports; `counts` is undefined before the first poll. */
 export function renderLeaguesCard({ sports, statuses }: Facets, counts: Freshness | undefined): Html {
   const { live_leagues: listed, removed_leagues: removed = 0 } = counts ?? {};
   const none = listed === undefined ? 'No leagues yet.' : 'The service lists none.';
   const listedBy = statuses.filter(({ name }) => name !== 'removed');
   return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${!listed ? '' : html`<p class="end plain"><a href="leagues">All leagues</a></p>`}</div>
-<p class="big">${count(listed ?? 0)} <small>listed${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
+<p class="big">${count(listed ?? 0)} <small>live${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
 ${!listed ? html`<p class="muted">${none}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
 }
 

@@ -66,7 +66,7 @@ function renderChoices(name: 'sport' | 'status', facets: readonly Facet[], choic
     const label = html`${visible(facet.name, '(empty)')}${leagues}`;
     return link({ ...choice, [name]: facet.name }, label, isChosen(facet));
   };
-  return html`<ul class="choices"><li class="name">${name === 'sport' ? 'Sport' : 'Status'}</li>${link({ ...choice, [name]: undefined }, name === 'sport' ? 'all sports' : 'all listed', chosen === undefined)}${first.map(toLink)}${
+  return html`<ul class="choices"><li class="name">${name === 'sport' ? 'Sport' : 'Status'}</li>${link({ ...choice, [name]: undefined }, name === 'sport' ? 'all sports' : 'all live', chosen === undefined)}${first.map(toLink)}${
     rest.length === 0 ? '' : html`<li><details><summary>${more}</summary><ul>${rest.map(toLink)}</ul></details></li>`
   }</ul>`;
 }

@@ -10,7 +10,7 @@ export type Filter = {
   /** Part of the name, city or state, or the whole `league_id`. */
   readonly search?: string | undefined;
   readonly sport?: string | undefined;
-  /** A status of the service, `removed` for leagues that are no longer listed, or `held` for those whose removal is held. */
+  /** A status of the service, `removed` for removed leagues, or `held` for those whose removal is held. */
   readonly status?: string | undefined;
 };
 
@@ -98,7 +98,7 @@ export function createFacetCounter(): (db: Database.Database) => Facets {
   };
 }
 
-/** Counts the listed leagues by sport, and all leagues by status, with `removed` as the status of removed leagues. */
+/** Counts the live leagues by sport, and all leagues by status, with `removed` as the status of removed leagues. */
 function countFacets(db: Database.Database) {
   const count = (name: string, where: string): readonly Facet[] => {
     const sql = `SELECT ${name} AS name, count(*) AS leagues FROM leagues WHERE ${where}
@@ -139,7 +139,7 @@ export function readLeague(db: Database.Database, leagueId: string) {
 
 type NamedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'removed_at'>;
 
-/** The leagues with this name, the listed ones first; if there is none, those with this name in other case. */
+/** The leagues with this name, the live ones first; if there is none, those with this name in other case. */
 export function findByName(db: Database.Database, name: string): readonly NamedLeague[] {
   const sql = `SELECT league_id, ${truncate('league_name')} AS league_name, ${truncate('sport')} AS sport, removed_at
     FROM leagues WHERE league_name = @name COLLATE NOCASE
@@ -162,7 +162,7 @@ type JsonRow = Readonly<Record<string, string | number | bigint | null>> & { rea
 const COLUMNS = [...LEAGUE_MEMBERS.map(({ name }) => name), 'first_seen_at', 'changed_at'];
 const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [name] : []));
 
-/** The listed leagues that match, by `league_id`: whole leagues as in the feed, with two timestamps, as JSON objects. */
+/** The live leagues that match, by `league_id`: whole leagues as in the feed, with two timestamps, as JSON objects. */
 export function readListed(db: Database.Database, filter: ListedFilter, limits: BatchLimits) {
   const { status, sport } = filter;
   const sql = `SELECT ${COLUMNS.join(', ')} FROM leagues
