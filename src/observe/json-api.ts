@@ -16,7 +16,7 @@ const MAX_PAGE_CHARS = 1_000_000;
 /** Less than most proxies wait for an answer. */
 const LONGEST_WAIT_MS = 50_000;
 
-/** The status, the feed and the listed leagues, for programs without SQL. Later versions only add fields. */
+/** The status, the feed and the live leagues, for programs without SQL. Later versions only add fields. */
 export function createJsonApi(monitor: Monitor): Routes {
   const { read, provenance } = monitor;
   return {

@@ -32,7 +32,7 @@ const idsOf = (filter: Filter) => list(filter).leagues.map(({ league_id }) => le
 
 describe('the leagues that a filter finds', () => {
   it.each<[string, Filter, readonly string[]]>([
-    ['all that are listed, by name, without a filter', {}, ['a', 'b']],
+    ['all that are live, by name, without a filter', {}, ['a', 'b']],
     ['the removed ones alone', { status: 'removed' }, ['c']],
     ['those with a status', { status: 'inactive' }, ['b']],
     ['those of a sport, without removed ones', { sport: 'soccer' }, ['a']],

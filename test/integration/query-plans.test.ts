@@ -74,6 +74,12 @@ describe('freshness', () => {
   });
 });
 
+it('outages finds each series of failed polls in an index, however many polls it has', () => {
+  const [plan] = plansOf((db) => db.prepare('SELECT * FROM outages').all());
+  expect(plan).not.toMatch(/SCAN runs/);
+  expect(plan?.match(/USING COVERING INDEX runs_failed/g)).toHaveLength(4);
+});
+
 describe('the status page', () => {
   it('reads a year of changes from an index of the polls that changed something', () => {
     const [, plan] = plansOf((db) => createDayCounter()(db, AT));

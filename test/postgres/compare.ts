@@ -96,6 +96,7 @@ function columnsOf(relation: string) {
 }
 
 const JSON_FIELDS = ['default_markets', 'extra'];
+const JSON_COLUMNS = [...JSON_FIELDS, 'before', 'after', 'problems', 'raw', 'premium_items', 'unusual_change'];
 const FLAGS = ['default_tournaments', 'rankings'];
 
 /** What PostgreSQL has to say for a value of SQLite. */
@@ -114,7 +115,7 @@ function expectedValue(row: Row, name: string, type: string): unknown {
 function foundValue(row: Row, name: string, value: unknown): unknown {
   if (value === null || name === 'age_seconds') return value === null ? null : 'any';
   if (value instanceof Date) return value.toISOString();
-  const isJson = ['default_markets', 'extra', 'before', 'after', 'problems', 'raw', 'premium_items'].includes(name);
+  const isJson = JSON_COLUMNS.includes(name);
   if (isJson || (/^(old|new)_value$/.test(name) && JSON_FIELDS.includes(String(row.field))))
     return canonical(String(value));
   if (name === 'priority') return decimal(String(value));

@@ -82,12 +82,12 @@ export function renderError(level: 'h1' | 'h2', error: string | undefined): Html
 const MAX_SPORTS = 8;
 const MAX_STATUSES = 4;
 
-/** How many leagues are listed, by status and in the most frequent sports; `counts` is undefined before the first poll. */
+/** How many leagues are live, by status and in the most frequent sports; `counts` is undefined before the first poll. */
 export function renderLeaguesCard({ sports, statuses }: Facets, counts: Freshness | undefined): Html {
   const { live_leagues: listed, removed_leagues: removed = 0 } = counts ?? {};
   const listedBy = statuses.filter(({ name }) => name !== 'removed');
   return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${!listed ? '' : html`<p class="end plain"><a href="leagues">All leagues</a></p>`}</div>
-${listed === undefined ? '' : html`<p class="big">${count(listed)} <small>listed${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>`}
+${listed === undefined ? '' : html`<p class="big">${count(listed)} <small>live${removed === 0 ? '' : html` &middot; <a href="leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>`}
 ${!listed ? html`<p class="muted">${explainNone(counts)}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
 }
 

@@ -10,7 +10,7 @@ export type Filter = {
   /** Part of the name, city or state, or the whole `league_id`. */
   readonly search?: string | undefined;
   readonly sport?: string | undefined;
-  /** A status of the service, `removed` for leagues that are no longer listed, or `held` for those whose removal is held. */
+  /** A status of the service, `removed` for removed leagues, or `held` for those whose removal is held. */
   readonly status?: string | undefined;
 };
 
@@ -104,7 +104,7 @@ export function createFacetCounter(): (db: Database.Database) => Facets {
   };
 }
 
-/** Counts the listed leagues by sport, and all leagues by status, with `removed` as the status of removed leagues. */
+/** Counts the live leagues by sport, and all leagues by status, with `removed` as the status of removed leagues. */
 function countFacets(db: Database.Database) {
   const group = `GROUP BY 1 ORDER BY leagues DESC, name LIMIT ${MAX_FACETS}`;
   const sports = `SELECT ${truncate('sport')} AS name, count(*) AS leagues, sum(status = 'active') AS active
@@ -152,7 +152,7 @@ export const readName = (db: Database.Database, leagueId: string): string | unde
 
 type NamedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'removed_at'>;
 
-/** The leagues with this name, the listed ones first; if there is none, those with this name in other case. */
+/** The leagues with this name, the live ones first; if there is none, those with this name in other case. */
 export function findByName(db: Database.Database, name: string): readonly NamedLeague[] {
   const sql = `SELECT league_id, ${truncate('league_name')} AS league_name, ${truncate('sport')} AS sport, removed_at
     FROM leagues WHERE league_name = @name COLLATE NOCASE

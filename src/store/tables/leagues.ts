@@ -12,9 +12,9 @@ import type { RunScope, RunStamp } from './runs.ts';
 
 /** What a poll compares the received leagues with, by `league_id`. To save memory, `live` has no object per league. */
 export type LeagueIndex = {
-  /** The hashes of the leagues that are listed and in scope. */
+  /** The hashes of the live leagues in scope. */
   readonly live: ReadonlyMap<string, string>;
-  /** The other leagues: removed ones, and listed ones with a status that is not in scope. */
+  /** The other leagues: removed ones, and live ones with a status that is not in scope. */
   readonly others: ReadonlyMap<string, { readonly hash: string; readonly removed: boolean }>;
 };
 

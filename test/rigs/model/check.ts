@@ -129,8 +129,6 @@ export function expectAttention({ rows }: ModelBench, model: Model, runs: readon
     ['failing', runs.slice(lastGood + 1).filter(({ outcome }) => outcome === 'failed').length],
     ['held-removals', waiting.length],
     ['rejected-leagues', open.length],
-    // Each of these runs was stopped, which is no row; none was killed.
-    ['interrupted', 0],
   ] as const;
   expectSame(
     found.map(({ what, count }) => [what, Number(count)]),
