@@ -20,6 +20,7 @@ export function createJsonApi(monitor: Monitor): Routes {
   const { read, provenance } = monitor;
   return {
     '/status.json': () => jsonResponse(describeStatus(monitor)),
+    '/openapi.json': async () => jsonResponse((await import('./openapi.ts')).describeApi()),
     '/changes.json': handle(['since', 'at', 'limit', 'wait'], (query) => {
       const since = readNumber(query, 'since', 0) ?? 0;
       const at = readInstant(query, 'at');
