@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkLive } from '../../src/observe/probe-client.ts';
 import { setUp } from '../support/bench.ts';
+import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { openPort } from '../support/port.ts';
 import { type Exit, runProgram } from '../support/program.ts';
 import { serveHere } from '../support/status-server.ts';
 
-/** The probe, with one setting and no database. */
-function probe(listen: string, cwd = makeFolder().path): Promise<Exit> {
-  return runProgram(['status', '--probe'], { cwd, env: { LEAGUE_SYNC_LISTEN: listen } });
+/** The probe, with one setting and no database; as a process if a worker runs in this one, in another folder. */
+function probe(listen: string, cwd = makeFolder().path, run: typeof runProgram = runCommand): Promise<Exit> {
+  return run(['status', '--probe'], { cwd, env: { LEAGUE_SYNC_LISTEN: listen } });
 }
 
 /** A server that answers every request alike. */
@@ -25,14 +26,14 @@ describe('status --probe', () => {
   it('exits 0 with one line if the worker is responsive, and needs no other setting and no database', async () => {
     const { port, worker } = await serveHere(await setUp());
     const { path: cwd } = makeFolder();
-    expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({
+    expect(await probe(`127.0.0.1:${port}`, cwd, runProgram)).toMatchObject({
       code: 0,
       stdout: `http://127.0.0.1:${port}/livez is live\n`,
       stderr: '',
     });
     expect(readdirSync(cwd)).toEqual([]);
     await worker.stop();
-    expect(await probe(`127.0.0.1:${port}`)).toMatchObject({
+    expect(await probe(`127.0.0.1:${port}`, cwd, runProgram)).toMatchObject({
       code: 1,
       stdout: `http://127.0.0.1:${port}/livez refused the connection; no worker is running there\n`,
     });
@@ -44,7 +45,7 @@ describe('status --probe', () => {
   ])('asks a worker that listens on %s at %s', async (all, loopback) => {
     const bench = await setUp();
     const { port } = await serveHere(bench, { LEAGUE_SYNC_LISTEN: `${all}:0` });
-    const { code, stdout } = await probe(`${all}:${port}`);
+    const { code, stdout } = await probe(`${all}:${port}`, undefined, runProgram);
     expect([code, stdout]).toEqual([0, `http://${loopback}:${port}/livez is live\n`]);
   });
 
@@ -60,7 +61,7 @@ describe('status --probe', () => {
     const { port } = await serveHere(await setUp());
     const { path: cwd } = makeFolder();
     mkdirSync(join(cwd, '.env'));
-    expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({ code: 0, stderr: '' });
+    expect(await probe(`127.0.0.1:${port}`, cwd, runProgram)).toMatchObject({ code: 0, stderr: '' });
     expect(await runProgram(['status', '--probe'], { cwd, env: {} })).toMatchObject({ code: 78 });
   });
 
