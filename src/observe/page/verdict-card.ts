@@ -129,7 +129,9 @@ function renderOutputs({ outputs, attention, now }: State): Html {
   return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next, last_error: error }) => {
     const lack = pending === null || pending === 0 ? '' : `, ${countOf(pending, 'change')} pending`;
     const again = next === null ? '' : html`, next attempt ${relativeTime(next, now, 'until')}`;
-    const why = (error ?? 'not known why').replace(/^The mirror at .*? cannot be used: |\.$/g, '').slice(0, MAX_WHY_LENGTH);
+    const why = (error ?? 'not known why')
+      .replace(/^The mirror at .*? cannot be used: |\.$/g, '')
+      .slice(0, MAX_WHY_LENGTH);
     // For its first hour a failure is no row of `attention`.
     const isSaid = attention.some(({ what }) => what === name);
     return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} fails${lack}: ${bdi(why)}${again}</a></li>`;
