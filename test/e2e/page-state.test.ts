@@ -116,6 +116,16 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
     { state: 'warning', headline: 'Up to date, but 41 removals are held', facts: NEXT },
   ],
   [
+    'a forbidden profile',
+    async () => {
+      const profile = { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 1 1 *' };
+      const stage = await open({ faults: ['profile-forbidden'] }, profile);
+      await stage.worker.waitForLog(({ kind }) => kind === 'profile');
+      return stage;
+    },
+    { state: 'good', headline: 'Up to date', facts: NEXT, session: /^logged intoken expires/ },
+  ],
+  [
     'a service that fails',
     () => openWith(['not-json'], 'failed'),
     { state: 'warning', headline: 'Up to date, but the last poll failed', facts: NEXT },
@@ -186,6 +196,8 @@ describe('of', () => {
       });
       expect(views.title).toBe(`${SIGNS[state]} ${headline} · league-sync`);
       expect(views.facts).toMatch(facts);
+      const list = await (await fetch(`${stage.url}/leagues`)).text();
+      expect(/data-part="strip"><b>(.*?)\.</.exec(list)?.[1]).toBe(state === 'bad' ? headline : undefined);
       // The file alone does not know these two.
       if (!reasons.some((reason) => reason === 'credentials-refused' || reason === 'database'))
         expect(essenceOf(JSON.parse((await stage.bench.run(['status', '--json'])).stdout))).toEqual(views.json);

@@ -116,7 +116,7 @@ describe('the pages', () => {
     expect(namesIn(await page('/changes?kind=removed'))).toEqual(['League l1']);
     const added = await page('/changes?poll=1&kind=added');
     expect(namesIn(added)).toHaveLength(100);
-    expect(linkIn(added, '&times;')).toBe('changes?kind=added');
+    expect(linkIn(added, 'of one poll ')).toBe('changes?kind=added');
     expect(namesIn(await page(`/${linkIn(added, 'Older →')}`))).toHaveLength(24);
   });
 

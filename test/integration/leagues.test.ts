@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFacetCounter, type Filter, listLeagues, type Sort } from '../../src/store/queries/leagues.ts';
+import { createSeasonReader } from '../../src/store/queries/seasons.ts';
 import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
@@ -88,6 +89,29 @@ describe('the leagues that a filter finds', () => {
     ]);
   });
 
+  it('are in season, begin soon or ended lately by what the service sends, and else in no group', async () => {
+    using seasons = makeFolder();
+    await using service = await startService();
+    await using bench = await openBench({ folder: seasons, url: service.url });
+    const types = { on: 'regular', late: 'playoffs', pre: 'Preseason', over: 'playoffs', none: '', removed: 'regular' };
+    const before = Object.entries(types).map(([id, type]) => makeLeague(id, { active_season_type: type }));
+    const after = before
+      .slice(0, 5)
+      .map((league) => (league.league_id === 'over' ? { ...league, status: 'inactive' } : league));
+    for (const leagues of [before, after]) {
+      service.script('leagues', reply(leagues));
+      await bench.poll();
+    }
+    const overview = withDatabase(seasons.file('leagues.db'), (db) =>
+      createSeasonReader()(db, Date.now(), '2026-01-01'),
+    );
+    const idsIn = (group: 'now' | 'soon' | 'ended') =>
+      overview[group].map(({ leagues, first }) => [leagues, first.map(({ league_id }) => league_id).join()]);
+    expect([idsIn('now'), idsIn('soon'), idsIn('ended')]).toEqual([[[2, 'late,on']], [[1, 'pre']], [[1, 'over']]]);
+    const steps = overview.top.find(({ league_id }) => league_id === 'over')?.steps;
+    expect(steps?.map(({ status }) => status)).toEqual(['active', 'inactive']);
+  });
+
   it('are those whose removal is held', () => {
     withDatabase(folder.file('leagues.db'), (db) => {
       db.exec('BEGIN');
@@ -103,8 +127,8 @@ describe('the leagues that a filter finds', () => {
   it('are counted by sport and status', () => {
     const facets = withDatabase(folder.file('leagues.db'), createFacetCounter());
     expect(facets.sports).toEqual([
-      { name: 'golf', leagues: 1 },
-      { name: 'soccer', leagues: 1 },
+      { name: 'golf', leagues: 1, active: 0 },
+      { name: 'soccer', leagues: 1, active: 1 },
     ]);
     expect(facets.statuses.map(({ name }) => name).sort()).toEqual(['active', 'inactive', 'removed']);
   });

@@ -83,7 +83,7 @@ function renderForm({ choice, days, sports, leagueName }: ChangesView): Html {
   const chosen = (name: 'poll' | 'league', value: string | number | undefined, words: Html | string): Html | '' =>
     value === undefined
       ? ''
-      : html`<input type="hidden" name="${name}" value="${value}"><span class="chosen">${words} <a href="${pathTo({ ...choice, ...FROM_START, [name]: undefined })}" aria-label="of every ${name}">&times;</a></span>`;
+      : html`<input type="hidden" name="${name}" value="${value}"><a class="chosen" title="every ${name}" href="${pathTo({ ...choice, ...FROM_START, [name]: undefined })}">${words} <span aria-hidden="true">&times;</span></a>`;
   const selects = [
     select('kind', KINDS, kind),
     select(
