@@ -47,6 +47,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let pausedUntil = 0;
   /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
+  /** The last good poll that made up for missed slots, in elapsed ms. */
+  let caughtUp = { startedAt: Number.NEGATIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY };
   const accepted = new Set<string>();
   /** When a person did something, or the clock stepped, in elapsed ms. */
   const persons: number[] = [];
@@ -121,6 +123,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (outcome === 'failed') judgeFailure(elapsed() - Number(duration_ms), error_kind);
     if (outcome === 'failed') failures = error_kind === 'database' || failures === undefined ? undefined : failures + 1;
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
+    const startedAt = elapsed() - Number(duration_ms);
+    const isSoon = startedAt - caughtUp.endedAt < 60_000 && !steps.some((time) => time >= caughtUp.startedAt);
+    if (trigger === 'catch-up' && isSoon) fail(`run ${run_id}: missed slots were made up twice`);
+    if (trigger === 'catch-up' && GOOD.includes(String(outcome))) caughtUp = { startedAt, endedAt: elapsed() };
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
