@@ -211,7 +211,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   /** While no message is in flight, all has been told (null: it held at the first start). */
   const judgeRest = (): void => {
     const [row] = rows(REST);
-    if (row?.message_id !== null || row.stopped_at !== null || troubleAt > elapsed() - 300_000) return;
+    if (row?.message_id !== null || row.stopped_at !== null) return;
+    if (row.refusals !== 0 || troubleAt > elapsed() - 300_000) return;
     // A message that was given up may still be under way.
     if ((world.tries.at(-1)?.at ?? Number.NEGATIVE_INFINITY) > elapsed() - 20_000) return;
     if (row.accepted_seq !== lastSeq()) fail(`told ${row.accepted_seq} of ${lastSeq()} changes, and nothing is sent`);
@@ -397,6 +398,7 @@ const RUN_TIMEOUT_MS = 120_000;
 const isAccepted = (status = 0): boolean => status >= 200 && status < 300;
 const GOOD = ['changed', 'unchanged', 'held'];
 const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused,
+  (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'refuse_%') AS refusals,
   (SELECT outcome FROM logins ORDER BY id DESC LIMIT 1) AS login FROM webhook`;
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
