@@ -47,6 +47,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let pausedUntil = 0;
   /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
+  /** The last good poll that made up for missed slots, in elapsed ms. */
+  let caughtUp = { startedAt: Number.NEGATIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY };
   const accepted = new Set<string>();
   /** When a person did something, or the clock stepped, in elapsed ms. */
   const persons: number[] = [];
@@ -102,6 +104,12 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     const isSent = world.requests.some(({ endedAt = startedAt }) => endedAt >= startedAt);
     const isBlocked = errorKind === 'credentials' || errorKind === 'database';
     if (!isSent && !mayBePaused(startedAt) && !isBlocked) fail('a poll failed without a request');
+    const tried = world.requests.filter(({ endedAt = startedAt }) => endedAt > startedAt);
+    const isPassing = tried.every(
+      ({ endpoint, status = 0, pauseUntil }) => endpoint === 'login' && status >= 500 && !pauseUntil,
+    );
+    if (errorKind === 'status' && tried.length > 0 && tried.length < 4 && isPassing)
+      fail(`a poll gave up after ${tried.length} logins that may pass`);
   };
   const judgeRun = ({ kind, outcome, run_id, trigger, error_kind, duration_ms }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
@@ -121,6 +129,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (outcome === 'failed') judgeFailure(elapsed() - Number(duration_ms), error_kind);
     if (outcome === 'failed') failures = error_kind === 'database' || failures === undefined ? undefined : failures + 1;
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
+    const startedAt = elapsed() - Number(duration_ms);
+    const isSoon = startedAt - caughtUp.endedAt < 60_000 && !steps.some((time) => time >= caughtUp.startedAt);
+    if (trigger === 'catch-up' && isSoon) fail(`run ${run_id}: missed slots were made up twice`);
+    if (trigger === 'catch-up' && GOOD.includes(String(outcome))) caughtUp = { startedAt, endedAt: elapsed() };
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
@@ -199,7 +211,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   /** While no message is in flight, all has been told (null: it held at the first start). */
   const judgeRest = (): void => {
     const [row] = rows(REST);
-    if (row?.message_id !== null || row.stopped_at !== null || troubleAt > elapsed() - 300_000) return;
+    if (row?.message_id !== null || row.stopped_at !== null) return;
+    if (row.refusals !== 0 || troubleAt > elapsed() - 300_000) return;
     // A message that was given up may still be under way.
     if ((world.tries.at(-1)?.at ?? Number.NEGATIVE_INFINITY) > elapsed() - 20_000) return;
     if (row.accepted_seq !== lastSeq()) fail(`told ${row.accepted_seq} of ${lastSeq()} changes, and nothing is sent`);
@@ -385,6 +398,7 @@ const RUN_TIMEOUT_MS = 120_000;
 const isAccepted = (status = 0): boolean => status >= 200 && status < 300;
 const GOOD = ['changed', 'unchanged', 'held'];
 const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused,
+  (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'refuse_%') AS refusals,
   (SELECT outcome FROM logins ORDER BY id DESC LIMIT 1) AS login FROM webhook`;
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
