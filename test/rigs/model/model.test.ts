@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { expectAllSituations, FEW, MANY, playHistories, SEED } from './histories.ts';
 
 /** A seed whose few histories include every situation. */
-const FIXED_SEED = 4;
+const FIXED_SEED = 1;
 
 describe('a history of polls leaves what a model made only from the contract expects', () => {
   it.each([

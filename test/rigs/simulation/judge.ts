@@ -376,7 +376,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
         fail('the leagues are not those of the service');
       // A profile that is no longer polled may stay interrupted.
       const attention = rows(
-        "SELECT what FROM attention WHERE what <> 'drift' AND summary NOT LIKE 'A poll of the profile %'",
+        "SELECT what FROM attention WHERE what NOT IN ('drift', 'unusual-change') AND summary NOT LIKE 'A poll of the profile %'",
         at,
       );
       if (attention.length > 0) fail(`attention: ${JSON.stringify(attention)}`);

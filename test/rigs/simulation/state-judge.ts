@@ -20,7 +20,7 @@ export type Known = {
 };
 
 /** Rows of `attention` that depend on the time, as `what_to_do` does: a worker's connection has the machine's clock. */
-const BY_THE_CLOCK = ['stale', 'drift', 'webhook', 'copy'];
+const BY_THE_CLOCK = ['stale', 'drift', 'webhook', 'copy', 'unusual-change'];
 const RUN = (id: number): string => `SELECT finished_at, stale_at FROM runs WHERE id = ${id}`;
 
 /** Whether the probes, the metrics, the page, `status` and the views agree with each other, and with what is known. */
