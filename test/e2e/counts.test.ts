@@ -36,10 +36,8 @@ it('every view counts the same rejections and held removals, also what another p
   expect(JSON.parse(await (await fetch(`${url}/status.json`)).text()).attention).toEqual(rows);
   const page = await (await fetch(url)).text();
   const { stdout } = await bench.run(['check']);
-  for (const { summary, what_to_do } of rows) {
-    expect(stdout).toContain(`${summary} -> ${what_to_do}`);
-    for (const sentence of [summary, what_to_do]) expect(page).toContain(String(sentence));
-  }
+  expect(stdout).toContain('attention   3 findings -> see league-sync status');
+  for (const { summary } of rows) expect(page).toContain(String(summary));
   expect(stdout).toContain(`${rejected} cannot be stored`);
   withDatabase(bench.database, (db) => {
     db.exec(`UPDATE rejected_leagues SET resolved_at = first_seen_at WHERE id > 1;
