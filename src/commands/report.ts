@@ -62,6 +62,7 @@ function findSecrets(values: Values): readonly string[] {
     const { password = '', pathname = '', search = '' } = URL.parse(text) ?? {};
     // The path of a database's URL is its name, which is in the settings of many others.
     const address = name === 'POSTGRES_URL' ? [] : [pathname.slice(1), search.slice(1)];
-    return [...text.split(/\s+/), text, password, decodeURIComponent(password), ...address];
+    const decoded = tryOrUndefined(() => decodeURIComponent(password)) ?? '';
+    return [...text.split(/\s+/), text, password, decoded, ...address];
   });
 }

@@ -111,7 +111,7 @@ function renderSports(sports: readonly SportFacet[]): Html {
     return html`<tr><th scope="row">${glyphOf(name)} <a href="${pathWith('leagues', { sport: name })}">${visible(name, '(empty)')}</a></th>
 <td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">${bars}</svg></td><td class="number">${active === leagues ? '' : `${count(active)} of `}${count(leagues)}</td></tr>`;
   };
-  return html`<table class="sports"><caption>active of listed, by sport</caption><tbody>${sports.slice(0, MAX_SPORTS).map(row)}</tbody></table>${rest > 0 ? html`<p class="plain more-sports"><a href="leagues">${count(rest)} more sports</a></p>` : ''}`;
+  return html`<table class="sports"><caption>active of live, by sport</caption><tbody>${sports.slice(0, MAX_SPORTS).map(row)}</tbody></table>${rest > 0 ? html`<p class="plain more-sports"><a href="leagues">${count(rest)} more sports</a></p>` : ''}`;
 }
 
 /** What the worker does, and with whom. */
