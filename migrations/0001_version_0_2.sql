@@ -68,6 +68,7 @@ ORDER BY last.id DESC LIMIT 1;
 --> statement-breakpoint
 -- Goes from series to series in the index, since one may have very many polls. The last one, at NULL, has no good poll
 -- before it.
+-- Newest first, as the recursion finds them: an ORDER BY would read them all for the first three.
 CREATE VIEW `outages` AS
 WITH RECURSIVE series AS (
 	SELECT max(good_run_id) AS good_run_id FROM runs WHERE kind = 'leagues' AND outcome = 'failed'
@@ -95,8 +96,7 @@ CROSS JOIN runs AS last ON last.id = (
 LEFT JOIN runs AS good ON good.id = series.good_run_id
 LEFT JOIN runs AS next ON next.id = (
 	SELECT id FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held') AND id > last.id
-	ORDER BY id LIMIT 1)
-ORDER BY last.id DESC;
+	ORDER BY id LIMIT 1);
 --> statement-breakpoint
 CREATE TABLE `database_identity` (
 	`id` TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 32),

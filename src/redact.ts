@@ -69,7 +69,7 @@ function encodings(...secrets: readonly string[]): readonly string[] {
 }
 
 /** False for a word or a number: such a token is possible, but replacing it would damage data. */
-function looksRandom(token: string): boolean {
+export function looksRandom(token: string): boolean {
   return !/^(?:[a-z_]{1,12}|[\d.]{1,13})$/i.test(token);
 }
 

@@ -10,6 +10,7 @@ import type { Program } from '../outputs/child-process.ts';
 import { sizeOf } from '../store/database-file.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { checkDatabase, checkNoise, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
 import { checkConnection, checkListen } from './network.ts';
 import { type CheckResult, fail, ok, skipped, toProblem, type Watch, warn } from './result.ts';
@@ -29,7 +30,7 @@ const LARGE_BYTES = 50_000_000;
 export async function* checkAll(source: CheckSource, watch: Watch): AsyncGenerator<CheckResult> {
   const { results, config, path, advice } = checkSettings(source);
   yield* results;
-  watch.say('reading the database', sizeOf(path ?? '') > LARGE_BYTES);
+  watch.say('reading the database', (tryOrUndefined(() => sizeOf(path ?? '')) ?? 0) > LARGE_BYTES);
   const database = path === undefined ? undefined : checkDatabase(path);
   if (config !== undefined) yield describeSchedule(config, systemClock.now());
   yield* database?.results ?? [];

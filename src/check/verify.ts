@@ -27,12 +27,16 @@ export const NOT_SEEN =
 export function* verifyFile(path: string, against?: string): Lines<Verified | undefined> {
   const other = against === undefined ? undefined : openUntouched(against);
   let db: Connection | undefined;
+  /** Whether the file that it is compared with is being read. */
+  let isOther = false;
   try {
     db = openUntouched(path);
     const state = yield* verifyContent(db, path);
     if (state === undefined || other === undefined || against === undefined) return state && { ...state, lacks: null };
+    isOther = true;
     return { ...state, lacks: yield* compareWith(db, state, against, other) };
   } catch (error) {
+    if (isOther) throw toDatabaseError(error, against ?? '');
     const code = codeOf(error) || codeOf(error instanceof Error ? error.cause : undefined);
     db?.close();
     const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/.test(code) && readHeader(path)?.applicationId === APPLICATION_ID;

@@ -7,9 +7,9 @@ type Surroundings = AdvisedDatabase & {
 const WITH_OPTION = 'accept-removals|backup|changes|mirror|poll|query|status|webhook (?:replay|skip)';
 const WITH_SETTING = 'check|profile|run|sync';
 const OTHERS = '--help|demo|simulate|verify|webhook';
-/** None that is written so already. */
+/** None that is written so already, also where a line ends in it. */
 const ADVICE = new RegExp(
-  `(?<!npx |[\\w/.-]|LEAGUE_SYNC_DATABASE=\\S+ )league-sync (?:(${WITH_OPTION})|(${WITH_SETTING})|(${OTHERS}))(?![\\w-]| --database)`,
+  `(?<!npx |[\\w/.-]|LEAGUE_SYNC_DATABASE=(?:'[^']*'|\\S+)\\s+)league-sync (?:(${WITH_OPTION})|(${WITH_SETTING})|(${OTHERS}))(?![\\w-]|\\s+--database)`,
   'g',
 );
 /** How a worker is started; a demo has one of its own. */

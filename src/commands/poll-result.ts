@@ -25,5 +25,8 @@ export function describeNews(
   heldBecause: string | undefined,
 ): string {
   const news = describeCounts({ ...counts, unchanged: 0 }, httpStatus).replace(/^\d+ received(?:, )?/, '');
-  return (news || `${counts.received} received, as before`) + (heldBecause === undefined ? '' : `: ${heldBecause}`);
+  return (
+    (news || (counts.received === 0 ? 'an empty list' : `${counts.received} received, as before`)) +
+    (heldBecause === undefined ? '' : `: ${heldBecause}`)
+  );
 }

@@ -34,7 +34,7 @@ async function printTable(io: ProcessIO, parts: Iterable<QueryResult>): Promise<
     await io.warn({ message, fix: 'use --format ndjson or csv, which print each row as it comes' });
     break;
   }
-  await io.print(formatRows({ columns, rows }, io.terminal));
+  await io.print(formatRows({ columns, rows: rows.slice(0, MAX_TABLE_ROWS) }, io.terminal));
 }
 
 function formatRows({ columns, rows }: QueryResult, terminal: Terminal | undefined): string {

@@ -5,7 +5,7 @@ import { findSecret } from '../config/credentials.ts';
 import { databasePath } from '../config/paths.ts';
 import { SETTINGS, type SettingName, type Values } from '../config/settings.ts';
 import { findPackage } from '../package.ts';
-import { redact } from '../redact.ts';
+import { looksRandom, redact } from '../redact.ts';
 import { explainErrors } from '../store/database-error.ts';
 import { readForReport } from '../store/queries/bug-report.ts';
 import { systemClock } from '../time/clock.ts';
@@ -63,6 +63,7 @@ function findSecrets(values: Values): readonly string[] {
     // The path of a database's URL is its name, which is in the settings of many others.
     const address = name === 'POSTGRES_URL' ? [] : [pathname.slice(1), search.slice(1)];
     const decoded = tryOrUndefined(() => decodeURIComponent(password)) ?? '';
-    return [...text.split(/\s+/), text, password, decoded, ...address];
+    const texts = name === 'WEBHOOK_SECRET' ? text.split(/\s+/) : [text];
+    return [...texts, password, decoded, ...address.filter(looksRandom)];
   });
 }

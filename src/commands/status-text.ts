@@ -53,12 +53,11 @@ export function formatStatus(report: StatusReport, options: TextOptions): string
 }
 
 /** Such as `up to date · 124 leagues · synced 9 s ago`. Wraps only in the first part and before each `·`. */
-function headlineOf({ headline, reasons, freshness }: StatusReport): string {
+function headlineOf({ headline, freshness }: StatusReport): string {
   const { live_leagues, age_seconds: age } = freshness;
   const parts = [headline.charAt(0).toLowerCase() + headline.slice(1)];
   if (age !== null) parts.push(plural(live_leagues, 'league'));
-  // If the data is stale, the headline already contains the age.
-  if (age !== null && reasons[0]?.reason !== 'stale') parts.push(`synced ${formatAge(age * 1_000)}`);
+  if (age !== null && !headline.endsWith(formatAge(age * 1_000))) parts.push(`synced ${formatAge(age * 1_000)}`);
   return parts.map((part, index) => (index === 0 ? part : `·${NO_BREAK}${part.replaceAll(' ', NO_BREAK)}`)).join(' ');
 }
 

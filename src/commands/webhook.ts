@@ -7,6 +7,7 @@ import { createIdentity } from '../store/tables/identity.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { type MessageOrigin, makeMessage, sendMessage } from '../webhook/message.ts';
 import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts';
 import type { Command } from './command.ts';
@@ -26,8 +27,8 @@ export const testWebhook: Command<object> = async (io) => {
   const madeAt = formatTimestamp(systemClock.now());
   // A test needs no database, so it may be missing, of another version or unreadable.
   const path = await findDatabase(io, {}).catch(() => undefined);
-  const about = path === undefined ? NO_DATABASE : withReader(path, readOrigin);
-  const origin = { ...about, madeAt };
+  const about = path === undefined ? undefined : tryOrUndefined(() => withReader(path, readOrigin));
+  const origin = { ...(about ?? NO_DATABASE), madeAt };
   const message = makeMessage('webhook.test', origin, {
     summary: 'A test message of league-sync. Nothing has changed.',
   });

@@ -54,7 +54,9 @@ export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
     if (handler !== undefined) return handler(request);
     if (!request.isHostAllowed)
       return textResponse('Unknown host: use localhost, or add it to LEAGUE_SYNC_ALLOWED_HOSTS.\n', 421);
-    return request.query.has('wait') ? respondWhenNew(request) : respondInTurn(request);
+    return request.path === '/changes.json' && request.query.has('wait')
+      ? respondWhenNew(request)
+      : respondInTurn(request);
   };
   const handle = async (request: Request): Promise<Response> => {
     const { headers, status, body } = await respond(request).catch((error: unknown) => {
@@ -78,12 +80,12 @@ export function createRequestQueue() {
     (request: Request, isAdmitted = false): Response | Promise<Response> => {
       if (queued >= MAX_QUEUED && !isAdmitted)
         return textResponse('Too many requests at once; try again.\n', 503, { 'Retry-After': '1' });
-      queued += 1;
+      if (!isAdmitted) queued += 1;
       const response = last
         .then(() => setImmediate())
         .then(() => handler(request))
         .finally(() => {
-          queued -= 1;
+          if (!isAdmitted) queued -= 1;
         });
       last = response.catch(() => undefined);
       return response;

@@ -1,7 +1,7 @@
 import type { DatabaseError } from '../errors.ts';
 import { type Attention, type Freshness, isNote, type OutputStatus } from '../store/queries/overview.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
-import { formatAge } from '../time/duration.ts';
+import { formatAge, formatCount } from '../time/duration.ts';
 
 /** The reasons that `/readyz` gives if the worker is not ready. */
 export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
@@ -86,7 +86,8 @@ function describeStaleness(staleness: NonNullable<HealthInput['staleness']>, cau
 const CAUSES: readonly (readonly [pattern: RegExp, cause: string])[] = [
   [/refuse[sd] the (login|credentials)/, 'the service refuses the credentials'],
   [/took longer|timed out|deadline/, 'the service does not answer in time'],
-  [/proxy/, 'the proxy cannot be used'],
+  // The words `through the proxy` stand in every failure where one is used.
+  [/failed: [^(]*proxy/, 'the proxy cannot be used'],
   [/host name cannot be resolved/, 'the name of the service is not known'],
   [/certificate|TLS/, 'the connection is not secure'],
   [/ failed: /, 'the service cannot be reached'],
@@ -114,8 +115,11 @@ export function describeWarnings(attention: readonly Attention[]): readonly stri
 /** Without `failing` where the refused login, which is its cause, has a row of its own. */
 export const withoutRepeated = (attention: readonly Attention[]): readonly Attention[] =>
   attention.some(({ what }) => what === 'credentials-refused')
-    ? attention.filter(({ what }) => what !== 'failing')
+    ? attention.filter(({ what, summary }) => what !== 'failing' || !summary.endsWith(REFUSED))
     : attention;
+
+/** How the view ends a summary of polls that fail for that reason. */
+const REFUSED = ': the service refuses the credentials.';
 
 /** A later version may have added another `what`. */
 const describeWarning = ({ what, count }: Attention): string =>
@@ -125,14 +129,14 @@ const describeWarning = ({ what, count }: Attention): string =>
 const WARNINGS: Readonly<Partial<Record<string, (count: number) => string>>> = {
   'credentials-refused': () => 'the service refuses the credentials',
   failing: (count) => (count === 1 ? 'the last poll failed' : `the last ${count} polls failed`),
-  'held-removals': (count) => (count === 1 ? '1 removal is held' : `${count} removals are held`),
+  'held-removals': (count) => (count === 1 ? '1 removal is held' : `${formatCount(count)} removals are held`),
   'rejected-leagues': (count) =>
-    count === 1 ? '1 list element cannot be stored' : `${count} list elements cannot be stored`,
+    count === 1 ? '1 list element cannot be stored' : `${formatCount(count)} list elements cannot be stored`,
   webhook: () => 'the webhook accepts nothing',
   mirror: () => 'the mirror is out of date',
   copy: () => 'the published copy is out of date',
   interrupted: () => 'a poll was cut short',
-  drift: () => 'the format of the list changed',
+  drift: () => 'the format of the answers changed',
 };
 
 /** How people call each output, and what it does. */

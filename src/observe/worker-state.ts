@@ -73,7 +73,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
     const { kind, outcome, error, finishedAt, staleAt = null } = event.report;
     if (kind === 'profile') lastProfileAt = finishedAt === undefined ? lastProfileAt : Date.parse(finishedAt);
     else {
-      if (finishedAt !== undefined) success = readSuccess(finishedAt, staleAt, clock);
+      if (finishedAt !== undefined) success = readSuccess(finishedAt, staleAt, clock, true);
       lastFailure = error;
       failures = outcome === 'failed' ? failures + 1 : 0;
     }
@@ -150,12 +150,13 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
 type Success = ReturnType<typeof readSuccess>;
 
 /** The monotonic clock counts, too: setting the clock back makes no data younger. Views know only the wall clock. */
-function readSuccess(finishedAt: string, staleAtText: string | null, clock: Clock) {
+function readSuccess(finishedAt: string, staleAtText: string | null, clock: Clock, hasJustEnded = false) {
   const [now, monotonic] = [clock.now(), clock.monotonic()];
   const at = Date.parse(finishedAt);
   const staleAt = staleAtText === null ? Number.POSITIVE_INFINITY : Date.parse(staleAtText);
-  // If the clock was set back after the poll, both timestamps lie in the future.
-  const leftMs = staleAt - (at > now && staleAt > at ? at : now);
+  // If the clock was set back after the poll, both timestamps lie in the future; if before it, only its end does, which
+  // is never earlier than the one before.
+  const leftMs = staleAt - (!hasJustEnded && at > now && staleAt > at ? at : now);
   return { at, staleAt, monotonicAt: monotonic - Math.max(0, now - at), monotonicStaleAt: monotonic + leftMs };
 }
 

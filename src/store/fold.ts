@@ -58,7 +58,7 @@ function findMisfit({ kind, before, after }: Change, state: State | undefined): 
 function isStep(was: string, before: string, after: string): boolean {
   const [old, now] = [JSON.parse(before), JSON.parse(after)];
   const differs = (name: string): boolean => typeof old[name] !== 'object' && name in now && old[name] !== now[name];
-  const isPlain = isObject(old) && JSON.stringify(old) === before && Object.keys(old).every(differs);
+  const isPlain = isObject(old) && isObject(now) && JSON.stringify(old) === before && Object.keys(old).every(differs);
   return (isPlain && JSON.stringify({ ...now, ...old }) === was) || isExactStep(was, before, after);
 }
 

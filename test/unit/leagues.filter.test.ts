@@ -19,7 +19,7 @@ describe('the choices of the list of leagues', () => {
     const chosen = [...render({ sport }).matchAll(/<option value="([^"]*)" selected>([^<]*)/g)];
     expect(chosen.map(([, value, text]) => [value, text])).toEqual([
       [sport, label],
-      ['', 'all listed'],
+      ['', 'all live'],
     ]);
   });
 

@@ -9,6 +9,11 @@ function row(what: Attention['what'], count: number | null = null): Attention {
   return { since: null, what, count, summary: `About ${what}.`, what_to_do: '' };
 }
 
+const REFUSED_POLLS = {
+  ...row('failing', 2),
+  summary: 'The last 2 polls failed: the service refuses the credentials.',
+};
+
 function inputOf({ attention = [], staleness, freshness, ...more }: Partial<HealthInput>): HealthInput {
   return { attention, staleness, freshness, ...more };
 }
@@ -19,7 +24,7 @@ describe('the verdict', () => {
     [{ attention: [row('held-removals', 44)] }, 'warning', 'Up to date, but 44 removals are held', []],
     [{ attention: [row('rejected-leagues', 1)] }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
     [{ attention: [row('failing', 1)] }, 'warning', 'Up to date, but the last poll failed', []],
-    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the format of the list changed', []],
+    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the format of the answers changed', []],
     [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('interrupted'), row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('a-later-thing' as 'drift')] }, 'warning', 'Up to date, but a later thing needs attention', []],
@@ -42,7 +47,7 @@ describe('the verdict', () => {
       [],
     ],
     [
-      { attention: [row('drift', 1), row('failing', 2), row('credentials-refused')] },
+      { attention: [row('drift', 1), REFUSED_POLLS, row('credentials-refused')] },
       'warning',
       'Up to date, but the service refuses the credentials (and 1 more)',
       [],

@@ -98,6 +98,15 @@ describe('the health', () => {
     expect(reasons()).toEqual([]);
   });
 
+  it('counts the time in which data is fresh from a poll after a step back, whose end is kept behind the last one', async () => {
+    const { clock, poll, reasons } = createStage();
+    poll({ finishedAt: formatTimestamp(clock.now() + STALE_AFTER / 2) });
+    await clock.advance(STALE_AFTER - 1_000);
+    expect(reasons()).toEqual([]);
+    await clock.advance(1_000);
+    expect(reasons()).toEqual(['stale']);
+  });
+
   it('names the database while the last poll failed for it, and no longer', () => {
     const { poll, verdict } = createStage();
     poll();

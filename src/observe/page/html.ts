@@ -126,7 +126,9 @@ export function renderSelect(
     chosen === '' || options.some(({ value }) => value === chosen) ? options : [...options, { value: chosen }];
   const option = (value: string, label: string): Html =>
     html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`;
-  return html`<select name="${name}" aria-label="${name}">${option('', all)}${known.map(({ value, label = value }) => option(value, label))}</select>`;
+  // An empty value stands for all.
+  const named = known.filter(({ value }) => value !== '');
+  return html`<select name="${name}" aria-label="${name}">${option('', all)}${named.map(({ value, label = value }) => option(value, label))}</select>`;
 }
 
 /** The name of a league as the queries of lists cut it. */

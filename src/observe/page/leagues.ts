@@ -45,7 +45,7 @@ function renderForm({ choice, facets, held }: LeaguesView): Html {
     found.map(({ name, leagues }) => ({ value: name, label: `${name.trim() || '(empty)'} (${count(leagues)})` }));
   return html`<form action="leagues" method="get" role="search"><input type="search" name="q" aria-label="Name, place or id" placeholder="Name, place or id" value="${choice.search ?? ''}">
 ${renderSelect('sport', 'all sports', options(facets.sports), choice.sport)}
-${renderSelect('status', 'all listed', options(statuses), choice.status)}
+${renderSelect('status', 'all live', options(statuses), choice.status)}
 ${choice.sort === USUAL_SORT ? '' : html`<input type="hidden" name="sort" value="${choice.sort}">`}<button type="submit">Search</button></form>`;
 }
 

@@ -1,5 +1,10 @@
 import { html } from 'hono/html';
-import type { SeasonOverview, SeasonStep, SportLeagues } from '../../store/queries/seasons.ts';
+import {
+  isBeforeSeason,
+  type SeasonOverview,
+  type SeasonStep,
+  type SportLeagues,
+} from '../../store/queries/seasons.ts';
 import { glyphOf, monogram } from './face.ts';
 import { count, DAY_MS, dayOf, type Html, linkToLeague, MONTHS, nameOfDay, pathWith, visible } from './html.ts';
 
@@ -24,7 +29,7 @@ type Span = {
   /** As the service wrote it. */
   readonly name: string;
   readonly phase: Phase;
-  /** Whether the service changed to it; false for what the first poll found. */
+  /** Whether the service changed to it; false for what the first poll found, and for a league that came back. */
   readonly isBegun: boolean;
 };
 
@@ -34,15 +39,16 @@ export function spansOf(steps: readonly SeasonStep[], now: number): readonly Spa
   const begun = named.filter(({ name }, index) => name !== named[index - 1]?.name);
   return begun.flatMap(({ at, name, phase }, index) => {
     if (name === undefined) return [];
-    return [{ from: at, to: begun[index + 1]?.at ?? now, name, phase, isBegun: at !== named[0]?.at }];
+    const isBegun = begun[index - 1]?.name !== undefined;
+    return [{ from: at, to: begun[index + 1]?.at ?? now, name, phase, isBegun }];
   });
 }
 
 function nameSeason(status: string | null, season: string | null): { name: string | undefined; phase: Phase } {
   if (status === null) return { name: undefined, phase: 'off' };
   if (status !== 'active') return { name: status, phase: 'off' };
-  const phase = /^(pre|quali)/i.test(season ?? '') ? 'pre' : /play|knock|final/i.test(season ?? '') ? 'late' : 'on';
-  return { name: season?.trim() || status, phase };
+  const phase = isBeforeSeason(season ?? '') ? 'pre' : /play|knock|final/i.test(season ?? '') ? 'late' : 'on';
+  return { name: season?.trim() || undefined, phase };
 }
 
 /** Such as `regular season since 8 Sep`; undefined where the service sends no season, or the league is not active. */
@@ -112,8 +118,7 @@ export const isKnownForLong = (steps: readonly { readonly at: string }[], now: n
 /** What is in season by sport, and a year of the first leagues. Empty where the service sends no season. */
 export function renderSeasons({ now: inSeason, soon, ended, top }: SeasonOverview, now: number): Html | '' {
   const withSeason = top.filter(
-    ({ steps }) =>
-      isKnownForLong(steps, now) && (describeSeason(steps, now) !== undefined || spansOf(steps, now).length > 1),
+    ({ steps }) => isKnownForLong(steps, now) && steps.some(({ season }) => season?.trim()),
   );
   if (inSeason.length + soon.length + ended.length + withSeason.length === 0) return '';
   const key = Object.entries(PHASES).map(
@@ -122,7 +127,7 @@ export function renderSeasons({ now: inSeason, soon, ended, top }: SeasonOvervie
   );
   const rows = withSeason.map(({ league_id: id, league_name: name, steps }) => {
     const band = spansOf(steps, now).map((span) => renderSpan(span, now, { y: 0, height: 20 }));
-    return html`<li><p class="plain">${monogram(id, name)} <span>${linkToLeague(id, name)} <small>${describeSeason(steps, now) ?? 'not active'}</small></span></p><svg class="band" viewBox="0 0 ${WIDTH} 20" preserveAspectRatio="none" aria-hidden="true">${band}</svg></li>`;
+    return html`<li><p class="plain">${monogram(id, name)} <span>${linkToLeague(id, name)} <small>${describeSeason(steps, now) ?? (steps.at(-1)?.status === 'active' ? 'no season' : 'not active')}</small></span></p><svg class="band" viewBox="0 0 ${WIDTH} 20" preserveAspectRatio="none" aria-hidden="true">${band}</svg></li>`;
   });
   const bands = html`<div class="top sub"><h3>A year of the first leagues</h3><ul class="key end">${key}</ul></div>
 <ul class="bands"><li><span></span><svg class="chart band" viewBox="0 0 ${WIDTH} 20" aria-hidden="true">${renderMonths(now, 20, 15)}</svg></li>${rows}</ul>`;

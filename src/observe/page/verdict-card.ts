@@ -45,8 +45,9 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 function renderAttention({ verdict, attention: found, path, now }: State, drift: Issues['drift']): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
-  // The headline already says stale and since when, so this says why polls fail.
-  const isSaid = state === 'loading' || found.some(({ what }) => what === 'failing');
+  // Where the headline already says stale and since when, this says why polls fail.
+  const isHeadline = worst?.reason === 'stale' || worst?.reason === 'no-good-poll';
+  const isSaid = state === 'loading' || (isHeadline && found.some(({ what }) => what === 'failing'));
   const rows = withoutRepeated(found)
     .filter(({ what }) => what !== 'stale' || !isSaid)
     .toSorted((one, other) => Number(other.what === worst?.reason) - Number(one.what === worst?.reason));
@@ -84,7 +85,7 @@ function renderSummary({ what, summary, count: found }: Attention, drift: Issues
   const named = drift.slice(0, Math.min(MAX_NAMED_DRIFT, found ?? 0));
   if (what !== 'drift' || named.length === 0) return bdi(summary);
   const rest = (found ?? 0) - named.length;
-  return html`The format of the list changed: ${named.map((entry, index) => html`${index > 0 ? '; ' : ''}${describeDrift(entry)}`)}${rest > 0 ? ` and ${count(rest)} more` : ''}.`;
+  return html`The format of the answers changed: ${named.map((entry, index) => html`${index > 0 ? '; ' : ''}${describeDrift(entry)}`)}${rest > 0 ? ` and ${count(rest)} more` : ''}.`;
 }
 
 const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;

@@ -126,12 +126,11 @@ export type PollView = ReturnType<typeof readViews>[number];
 /** How many leagues a line names that stands for all changes of one kind. */
 const EXAMPLES = 3;
 
-/** Fields are counted in no more changes of one poll. */
+/** Fields are counted in no more changes of one page. */
 const MAX_COUNTED = 1_000;
 
-/** How many of a poll's changes are of each field, most first; undefined if there are too many to count. */
-function countFields(db: Database.Database, { at, changed }: ChangedPoll) {
-  if (changed > MAX_COUNTED) return undefined;
+/** How many of a poll's changes are of each field, most first. */
+function countFields(db: Database.Database, { at }: ChangedPoll) {
   const sql = `WITH members AS (
       SELECT seq, field.key AS name, iif(field.key = 'extra', added.key, NULL) AS member
       FROM league_changes, json_each(before) AS field
@@ -150,6 +149,12 @@ export function readViews(db: Database.Database, filter: PollFilter, limits: Vie
     `SELECT * FROM league_changes WHERE at = @at AND kind IN (SELECT value FROM json_each(@kinds))
       ORDER BY seq LIMIT @limit`,
   );
+  let left = MAX_COUNTED;
+  const countIn = (poll: ChangedPoll) => {
+    if (poll.changed > left) return undefined;
+    left -= poll.changed;
+    return countFields(db, poll);
+  };
   return readPolls(db, filter, limits).map((poll) => {
     const kinds = filter.kind ? [filter.kind] : KINDS.filter((kind) => poll[kind] > 0);
     const folded = kinds.filter((kind) => poll[kind] > limits.foldAbove);
@@ -161,7 +166,7 @@ export function readViews(db: Database.Database, filter: PollFilter, limits: Vie
       poll,
       folded: folded.map((kind) => ({
         kind,
-        fields: kind === 'changed' ? countFields(db, poll) : undefined,
+        fields: kind === 'changed' ? countIn(poll) : undefined,
         examples: read([kind], EXAMPLES),
       })),
       changes: limit === 0 ? [] : read(open, limit),

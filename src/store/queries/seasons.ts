@@ -26,6 +26,12 @@ export type SeasonOverview = ReturnType<typeof readOverview>;
 
 const NAMED = 3;
 const TOP_LEAGUES = 10;
+/** Longer lists are not grouped by season: that would take a tenth of a second after each change. */
+const MOST_GROUPED = 20_000;
+/** As `isBeforeSeason`. */
+const IS_BEFORE = "(active_season_type LIKE 'pre%' OR active_season_type LIKE 'quali%')";
+/** Whether a season of this type is still to come, by its name. */
+export const isBeforeSeason = (season: string): boolean => /^(pre|quali)/i.test(season);
 /** A season that ended earlier is no news. */
 const LATELY_MS = 30 * 86_400_000;
 const BY_PRIORITY = 'priority, league_name COLLATE NOCASE, league_id';
@@ -43,7 +49,9 @@ export function createSeasonReader() {
 /** By the data alone: a league without a season in it is in no group. */
 function readOverview(db: Database.Database, now: number, since: string) {
   const lately = new Date(now - LATELY_MS).toISOString();
+  const isLong = Number(db.prepare('SELECT count(*) FROM leagues').pluck().get()) > MOST_GROUPED;
   const group = (condition: string): readonly SportLeagues[] => {
+    if (isLong) return [];
     const sql = `SELECT substr(sport, 1, ${MAX_CHARS}) AS sport, league_id, substr(league_name, 1, ${MAX_CHARS}) AS league_name,
         count(*) OVER (PARTITION BY sport) AS leagues, row_number() OVER (PARTITION BY sport ORDER BY ${BY_PRIORITY}) AS place
       FROM leagues WHERE removed_at IS NULL AND active_season_type <> '' AND ${condition}`;
@@ -62,8 +70,8 @@ function readOverview(db: Database.Database, now: number, since: string) {
     )
     .all();
   return {
-    now: group("status = 'active' AND active_season_type NOT LIKE 'pre%'"),
-    soon: group("status = 'active' AND active_season_type LIKE 'pre%'"),
+    now: group(`status = 'active' AND NOT ${IS_BEFORE}`),
+    soon: group(`status = 'active' AND ${IS_BEFORE}`),
     ended: group(`status <> 'active' AND changed_at >= @lately AND EXISTS (SELECT 1 FROM league_changes AS change
       WHERE change.league_id = leagues.league_id AND change.at >= @lately AND change.before ->> '$.status' = 'active')`),
     /** The first leagues by the service's own order. */

@@ -104,12 +104,6 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     const isSent = world.requests.some(({ endedAt = startedAt }) => endedAt >= startedAt);
     const isBlocked = errorKind === 'credentials' || errorKind === 'database';
     if (!isSent && !mayBePaused(startedAt) && !isBlocked) fail('a poll failed without a request');
-    const tried = world.requests.filter(({ endedAt = startedAt }) => endedAt > startedAt);
-    const isPassing = tried.every(
-      ({ endpoint, status = 0, pauseUntil }) => endpoint === 'login' && status >= 500 && !pauseUntil,
-    );
-    if (errorKind === 'status' && tried.length > 0 && tried.length < 4 && isPassing)
-      fail(`a poll gave up after ${tried.length} logins that may pass`);
   };
   const judgeRun = ({ kind, outcome, run_id, trigger, error_kind, duration_ms }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
