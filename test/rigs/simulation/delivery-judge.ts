@@ -39,7 +39,8 @@ export function createDeliveryJudge(
           const follows = last.isAccepted && data.from_seq === last.to + 1;
           // A message that was made before the webhook was moved may come after that.
           const isMoved = !follows && moved.includes(data.from_seq - 1);
-          if (isMoved) moved = moved.filter((seq) => seq !== data.from_seq - 1);
+          // Only one of them: it may have been moved there more than once.
+          if (isMoved) moved = moved.toSpliced(moved.indexOf(data.from_seq - 1), 1);
           else if (!follows) fail(`a gap: ${last.to}, then ${data.from_seq}`);
           last = { to: data.to_seq, isAccepted };
         } else if (data.to_seq === last.to) last = { to: last.to, isAccepted: last.isAccepted || isAccepted };

@@ -27,8 +27,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let live = new Set<string>();
   let removalLimit = 0.2;
   let told: readonly Told[] = [];
-  /** What had been reported when the backup was made, and what it says of the webhook. */
-  let backup = { told, good: undefined as Good | undefined, webhook: undefined as Row | undefined };
+  /** What had been reported when the backup was made. */
+  let backup = { told, good: undefined as Good | undefined };
   let good: Good | undefined;
   /** Whether a poll may have been stored that was not told. */
   let isUnsure = false;
@@ -191,7 +191,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
       const waitedMs = (one?.at ?? 0) - (earlier[0]?.at ?? 0);
       const last = earlier.at(-1);
-      const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at);
+      const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at && at < (one?.at ?? 0));
       if (last?.life === one?.life && isAccepted(answer?.status))
         fail('a message was sent again after it was accepted');
       if (earlier.length === 1 && earlier[0]?.life === one?.life && waitedMs > LONGEST_FIRST_WAIT_MS)
@@ -287,7 +287,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       removalLimit = limit;
     },
     backUp: (): void => {
-      backup = { told, good, webhook: rows('SELECT * FROM webhook')[0] };
+      backup = { told, good };
     },
     restore: (at: string): void => {
       ({ told, good } = backup);
@@ -296,7 +296,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       // Like a step of the clock, it makes an earlier worker's Retry-After unknown.
       steps.push(elapsed());
       judgeDeliveries();
-      deliveries.restore(backup.webhook);
+      deliveries.restore(rows('SELECT * FROM webhook', at)[0]);
       path = at;
     },
     markPerson: (): unknown => persons.push(elapsed()),
