@@ -18,7 +18,8 @@ const DELETE_RUNS = `DELETE FROM runs
     AND id NOT IN (SELECT run_id FROM logins WHERE run_id > @after AND run_id <= @last)
     AND id <> (SELECT max(id) FROM runs)
     AND NOT EXISTS (SELECT 1 FROM runs AS failed
-      WHERE failed.kind = 'leagues' AND failed.outcome = 'failed' AND failed.good_run_id = runs.id)
+      WHERE failed.kind = 'leagues' AND failed.outcome = 'failed' AND failed.good_run_id = runs.id
+        AND failed.started_at >= @before)
     AND (outcome NOT IN ('changed', 'unchanged', 'held') OR EXISTS (
       SELECT 1 FROM runs AS later WHERE later.id > runs.id AND later.kind = runs.kind AND later.scope IS runs.scope
         AND later.outcome IN ('changed', 'unchanged', 'held')))`;

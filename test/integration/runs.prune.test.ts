@@ -59,6 +59,10 @@ describe('pruning', () => {
     expect((await prune([old, failure, interrupted, recent, { ...failure, at: NEW }, recent])).runs).toEqual([4, 5, 6]);
   });
 
+  it('keeps the good run before failed ones that stay, since it tells since when the data was stale', async () => {
+    expect((await prune([old, failure, { ...failure, at: NEW }, recent])).runs).toEqual([1, 3, 4]);
+  });
+
   it('keeps the newest run, however old it is, so that its id is not given again', async () => {
     expect((await prune([old, failure, failure])).runs).toEqual([1, 3]);
   });

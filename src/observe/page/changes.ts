@@ -60,10 +60,10 @@ export function renderChanges(view: ChangesView, state: Pick<State, 'now' | 'set
   const isChosen = Object.values(choice).some((value) => value !== undefined);
   const hasYear = days.some((counts) => Date.parse(counts.day) < now - WEEK_MS);
   const list = 'views' in found ? groupViews(found.views) : groupChanges(found.changes);
-  const isCut = 'next' in found && found.next !== undefined;
+  const isCut = 'next' in found ? found.next !== undefined : 'views' in found && found.hasOlder;
   const none = html`<p class="muted">${isCut ? 'No such change among the newest that were searched.' : 'No changes.'}${isChosen ? html` <a href="changes">Show all</a>` : ''}</p>`;
   return html`<section aria-labelledby="changes-title" data-part="choice">${renderForm(view)}${hasYear ? renderYear(days, now, { chosen: day, pathTo: (chosen) => pathTo({ ...choice, day: chosen, ...FROM_START }) }) : ''}</section>
-<section aria-label="List of changes" data-part="changes">${renderNeighbours(view, now)}${list.length === 0 ? none : renderDays(list, new Map(isSearch(choice) || kind ? [] : days.map((counts) => [counts.day, counts])), { ...state, maxFields: MAX_FIELDS })}${renderTurns(view)}</section>`;
+<section aria-label="List of changes" data-part="changes">${renderNeighbours(view, now)}${list.length === 0 ? none : renderDays(list, new Map(isSearch(choice) || kind ? [] : days.map((counts) => [counts.day, counts])), { ...state, maxFields: MAX_FIELDS, isCut })}${renderTurns(view)}</section>`;
 }
 
 /** Whether the feed itself must be searched: `runs` knows only days and kinds. */
@@ -137,20 +137,24 @@ export const groupViews = (views: readonly PollView[]): readonly Line[] =>
 const groupChanges = (changes: readonly RecentChange[]): readonly Line[] =>
   changes.map((change) => ({ at: change.at, change }));
 
-type ListOptions = Pick<State, 'now' | 'settings'> & { readonly maxFields: number };
+type ListOptions = Pick<State, 'now' | 'settings'> & {
+  readonly maxFields: number;
+  /** Whether the last day may have more than is shown. */
+  readonly isCut: boolean;
+};
 
-/** Each day under its name, with the counts of the whole day if they are known; of the last one, all may not be shown. */
+/** Each day under its name, with its counts. */
 export function renderDays(
   lines: readonly Line[],
   known: ReadonlyMap<string, Readonly<Partial<Record<Kind, number>>>>,
-  { now, settings, maxFields }: ListOptions,
+  { now, settings, maxFields, isCut }: ListOptions,
   level: 'h2' | 'h3' = 'h2',
 ): Html {
   const days = Map.groupBy(lines, ({ at }) => at.slice(0, 10));
   // A schedule of six fields has seconds.
   const precise = settings.schedule.expression.trim().split(/\s+/).length > 5;
   return html`${[...days].map(([day, found]) => {
-    const isWhole = known.has(day) || day !== lines.at(-1)?.at.slice(0, 10);
+    const isWhole = !isCut || known.has(day) || day !== lines.at(-1)?.at.slice(0, 10);
     const counts = isWhole ? describeKinds(known.get(day) ?? countKinds(found), ' \u00b7 ') : '';
     const title = html`${longNameOfDay(day, now)} <span class="muted">${counts}</span>`;
     return html`${level === 'h2' ? html`<h2 class="day">${title}</h2>` : html`<h3 class="day">${title}</h3>`}

@@ -59,7 +59,7 @@ export function renderHome(state: State, data: HomeData): Html {
   const { spanMs, polls, fresh, recent, issues, facets, seasons } = data;
   const none = html`<p class="muted">No changes.</p>`;
   const lines = groupViews(recent);
-  const changes = html`<section aria-labelledby="recent-title"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${lines.length === 0 ? none : renderDays(lines, new Map(), { ...state, maxFields: MAX_FIELDS }, 'h3')}</section>`;
+  const changes = html`<section aria-labelledby="recent-title"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${lines.length === 0 ? none : renderDays(lines, new Map(), { ...state, maxFields: MAX_FIELDS, isCut: lines.length >= RECENT.maxChanges }, 'h3')}</section>`;
   // Few changes are shorter than what is beside them.
   const isShort = lines.length <= FEW_LINES;
   return html`${renderVerdict(state, { fresh, ...issues })}
