@@ -71,7 +71,7 @@ export function checkNoise(path: string, quietFields: readonly string[]): readon
     const { field, changes, of } = findNoisyField(path) ?? {};
     if (field === undefined || field === 'status' || quietFields.includes(field)) return [];
     const message = `${changes} of the last ${of} changes differ in ${field} alone; each is stored, and goes to all that follow the feed`;
-    const fix = `if nobody needs them, set LEAGUE_SYNC_QUIET_FIELDS=${[...quietFields, field].join()}`;
+    const fix = `if no reader needs them, set LEAGUE_SYNC_QUIET_FIELDS=${[...quietFields, field].join()}`;
     return [warn('changes', message, fix)];
   } catch (error) {
     return [failure('changes', error, FIX_FILE)];

@@ -29,7 +29,7 @@ export type ProcessIO = {
   readonly printError: (text: string) => void;
   readonly warn: (warning: Notice) => Promise<void>;
   /**
-   * Writes one line over the last one on stderr; an empty text removes it. Whatever else is printed takes its place.
+   * Writes one line over the last one on stderr; an empty text removes it. Other output takes its place.
    * Undefined if stderr is not a terminal that can do this.
    */
   readonly showProgress: ((text: string) => void) | undefined;

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { arch, platform, release } from 'node:os';
 import type { CheckResult } from '../check/result.ts';
 import { findSecret } from '../config/credentials.ts';
+import { readSettings } from '../config/environment.ts';
 import { databasePath } from '../config/paths.ts';
 import { SETTINGS, type SettingName, type Values } from '../config/settings.ts';
 import { findPackage } from '../package.ts';
@@ -20,8 +21,8 @@ const OWNER_ONLY = 0o600;
 
 /** Writes what a bug report needs: one JSON object without secrets. Throws a DatabaseError if that fails. */
 export async function writeReport(io: ProcessIO, file: string, checks: readonly CheckResult[]): Promise<void> {
-  // Neither settings nor a database that cannot be read keep the rest out: the checks say what is wrong with them.
-  const values = tryOrUndefined(() => io.settings().values) ?? {};
+  // Neither a `.env` nor a database that cannot be read keep the rest out: the checks say what is wrong with them.
+  const { values } = tryOrUndefined(io.settings) ?? readSettings(io.environment);
   const path = databasePath(values);
   const { sqlite, schema, ...stored } = tryOrUndefined(() => readForReport(path)) ?? {};
   const report = {

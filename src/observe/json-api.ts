@@ -80,7 +80,9 @@ function handle(parameters: readonly string[], respond: (query: URLSearchParams)
 function assertParameters(query: URLSearchParams, parameters: readonly string[]): void {
   for (const name of query.keys()) {
     if (!parameters.includes(name))
-      throw new ParameterError(`there is no parameter ${name.slice(0, 50)}, only ${parameters.join(', ')}`);
+      throw new ParameterError(
+        `there is no parameter ${name.slice(0, 50)}, ${parameters.length > 0 ? `only ${parameters.join(', ')}` : 'none is known'}`,
+      );
     if (query.getAll(name).length > 1) throw new ParameterError(`${name} is given more than once`);
   }
 }

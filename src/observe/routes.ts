@@ -70,6 +70,8 @@ export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
 
 /** The maximum number of unfinished requests for pages, assets and JSON. A browser sends fewer at once. */
 const MAX_QUEUED = 8;
+const TOO_MANY = 'Too many requests at once; try again.';
+const AGAIN = { 'Retry-After': '1' };
 
 /** Renders one page at a time, each in its own turn, so that polls, probes and signals wait for one page at most. */
 export function createRequestQueue() {
@@ -79,7 +81,9 @@ export function createRequestQueue() {
   return (handler: Handler) =>
     (request: Request, isAdmitted = false): Response | Promise<Response> => {
       if (queued >= MAX_QUEUED && !isAdmitted)
-        return textResponse('Too many requests at once; try again.\n', 503, { 'Retry-After': '1' });
+        return request.path.endsWith('.json')
+          ? jsonResponse({ error: TOO_MANY }, 503, AGAIN)
+          : textResponse(`${TOO_MANY}\n`, 503, AGAIN);
       if (!isAdmitted) queued += 1;
       const response = last
         .then(() => setImmediate())

@@ -97,7 +97,7 @@ export async function startServer(
       response.end(method === 'HEAD' ? undefined : body);
       return;
     }
-    // Nothing is compressed to learn the length of an answer whose body nobody wants.
+    // Nothing is compressed to learn the length of an answer without a body.
     const compressed = method === 'HEAD' ? undefined : await compress(body);
     const size = compressed && { 'Content-Length': compressed.length };
     response.writeHead(status, { ...head, 'Content-Encoding': 'gzip', ...size });

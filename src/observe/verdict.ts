@@ -83,11 +83,12 @@ function describeStaleness(staleness: NonNullable<HealthInput['staleness']>, cau
   return `Stale: ${cause ?? `the last good poll was ${formatAge(staleness.ageMs)}`}`;
 }
 
+const PROXY_FAILS = 'the proxy cannot be used';
 const CAUSES: readonly (readonly [pattern: RegExp, cause: string])[] = [
   [/refuse[sd] the (login|credentials)/, 'the service refuses the credentials'],
   [/took longer|timed out|deadline/, 'the service does not answer in time'],
   // The words `through the proxy` stand in every failure where one is used.
-  [/failed: [^(]*proxy/, 'the proxy cannot be used'],
+  [/failed: [^(]*proxy/, PROXY_FAILS],
   [/host name cannot be resolved/, 'the name of the service is not known'],
   [/certificate|TLS/, 'the connection is not secure'],
   [/ failed: /, 'the service cannot be reached'],
@@ -99,7 +100,8 @@ export function briefCause(text: string): string | undefined {
   const message = text.replace(/^The last .*? of the leagues failed: /, '');
   const status = /(?:answered .*|\()(?:with )?status ([3-5]\d\d)\b/.exec(message)?.[1];
   const [, cause] = CAUSES.find(([pattern]) => pattern.test(message)) ?? [];
-  return status === undefined || cause === CAUSES[0]?.[1] ? cause : `the service answers ${status}`;
+  const isService = status !== undefined && cause !== CAUSES[0]?.[1] && cause !== PROXY_FAILS;
+  return isService ? `the service answers ${status}` : cause;
 }
 
 /** The worst first. A refused login is also why polls fail, and polls of both kinds may have been cut short. */

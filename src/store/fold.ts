@@ -46,8 +46,8 @@ function findDisorder({ run_id, at }: Change, last: Pick<Change, 'run_id' | 'at'
 }
 
 function findMisfit({ kind, before, after }: Change, state: State | undefined): string | undefined {
-  const was = state === undefined ? 'never added' : state.removed_at === null ? 'listed' : 'removed';
-  if (was !== { added: 'never added', restored: 'removed', changed: 'listed', removed: 'listed' }[kind])
+  const was = state === undefined ? 'never added' : state.removed_at === null ? 'live' : 'removed';
+  if (was !== { added: 'never added', restored: 'removed', changed: 'live', removed: 'live' }[kind])
     return `says ${kind}, but the league was ${was} before`;
   if (state === undefined) return undefined;
   const fits = after === null ? isSameJson(before, state.json) : isStep(state.json, before ?? '', after);

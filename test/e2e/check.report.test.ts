@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addSettings, setUp } from '../support/bench.ts';
@@ -61,4 +61,18 @@ it('check --report is written of faulty settings, too', async () => {
     status: null,
     checks: expect.arrayContaining([expect.objectContaining({ result: 'fail' })]),
   });
+});
+
+it('check --report tells the settings of the environment where .env cannot be read, and keeps what cannot be decoded secret', async () => {
+  const bench = await setUp();
+  mkdirSync(join(bench.folder, '.env'));
+  const env = {
+    LEAGUE_SYNC_TIMEZONE: 'Asia/Tokyo',
+    LEAGUE_SYNC_POSTGRES_URL: 'postgres://player:canary-sql%@127.0.0.1:9/x',
+  };
+  expect((await bench.run(['check', '--report', 'report.json'], env)).code).toBe(1);
+  const text = readFileSync(join(bench.folder, 'report.json'), 'utf8');
+  expect(text).not.toContain('canary');
+  const set = { name: 'LEAGUE_SYNC_TIMEZONE', source: 'environment', value: 'Asia/Tokyo' };
+  expect(JSON.parse(text).settings).toContainEqual(set);
 });

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Bench, setUpSynced } from '../support/bench.ts';
@@ -78,4 +78,23 @@ it('verify exits with 74 for what is not ours or not there', async () => {
     const { code, stdout, stderr } = await bench.run(['verify', file]);
     expect([code, stdout, stderr], file).toEqual([74, '', expect.not.stringContaining('LEAGUE_SYNC_DATABASE')]);
   }
+});
+
+it('blames the file that is damaged, and names a change whose `after` is no league', async () => {
+  const bench = await setUpSynced();
+  const copy = join(bench.folder, 'copy.db');
+  copyFileSync(bench.database, copy);
+  const [{ page } = { page: 0 }] = bench.rows("SELECT max(pageno) AS page FROM dbstat WHERE name = 'league_changes'");
+  const bytes = readFileSync(copy);
+  writeFileSync(copy, bytes.fill(0xff, (Number(page) - 1) * 4_096, Number(page) * 4_096), { mode: 0o600 });
+  const against = await bench.run(['verify', bench.database, '--against', 'copy.db']);
+  expect([against.code, against.stderr]).toEqual([74, expect.stringContaining('The database copy.db is damaged')]);
+  execute(
+    bench.database,
+    `DROP TRIGGER league_changes_no_update;
+    INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+    SELECT 1, at, league_id, 'changed', '{"priority":99}', '5' FROM league_changes ORDER BY seq DESC LIMIT 1`,
+  );
+  const spoilt = await bench.run(['verify', bench.database]);
+  expect([spoilt.code, spoilt.stdout]).toEqual([1, expect.stringContaining('does not fit the version before it')]);
 });

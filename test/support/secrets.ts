@@ -31,7 +31,7 @@ const longPartsOf = (address: string): readonly string[] => {
 const credentialsOf = (address: string): readonly string[] => {
   const { username = '', password = '' } = URL.parse(address) ?? {};
   if (password === '') return [];
-  const [user, secret] = [username, password].map(decodeURIComponent);
+  const [user, secret] = [username, password].map((part) => tryOrUndefined(() => decodeURIComponent(part)) ?? part);
   return [secret ?? '', `${user}:${secret}`];
 };
 /** What is secret in other settings. */

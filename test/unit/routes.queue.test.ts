@@ -23,6 +23,16 @@ it('pages are rendered one at a time, and excess requests get 503', async () => 
   expect((await ask()).status).toBe(200);
 });
 
+it('requests that another limit has admitted take no place from others', async () => {
+  const respond = createRequestQueue()(async () => {
+    await sleep(1);
+    return textResponse('drawn');
+  });
+  const admitted = Array.from({ length: 20 }, () => respond(makeRequest('/changes.json'), true));
+  const other = await respond(makeRequest('/'));
+  expect([other.status, ...(await Promise.all(admitted)).map(({ status }) => status)]).toEqual(Array(21).fill(200));
+});
+
 it('a page that fails leaves the queue', async () => {
   let failures = 0;
   const respond = createRequestQueue()(async () => {

@@ -65,3 +65,16 @@ it.each([
   ['Суперлига', 'Су'],
   ['!', ''],
 ])('the face of %s has the letters %s', (name, letters) => expect(lettersOf(name)).toBe(letters));
+
+it('a league without a season is in none, and one that comes back has not begun one', () => {
+  const without = [step('2025-12-01', 'active'), step('2026-03-01', 'inactive'), step('2026-05-01', 'active')];
+  const top = [{ league_id: 'a', league_name: 'A', sport: 'golf', steps: without }];
+  expect(renderSeasons({ now: [], soon: [], ended: [], top }, NOW)).toBe('');
+  expect(spansOf(without, NOW).map(({ name, phase }) => [name, phase])).toEqual([['inactive', 'off']]);
+  const back = [
+    step('2025-12-01', 'active', 'regular'),
+    step('2026-03-01', null),
+    step('2026-05-01', 'active', 'regular'),
+  ];
+  expect(describeSeason(back, NOW)).toBe('regular season');
+});

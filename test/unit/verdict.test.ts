@@ -107,3 +107,16 @@ describe('the verdict', () => {
     expect(messages({ refused: NO })).toEqual(['no', 'About stale.']);
   });
 });
+
+it.each([
+  [
+    'the proxy cannot be used',
+    'GET https://a.example/ through the proxy http://p:1 failed: the proxy refused it (status 502).',
+  ],
+  [
+    'the connection is not secure',
+    'GET https://a.example/ through the proxy http://p:1 failed: the certificate has expired (CERT_HAS_EXPIRED).',
+  ],
+])('the brief cause is `%s`, for %s', (cause, message) => {
+  expect(briefCause(`The last poll of the leagues failed: ${message}`)).toBe(cause);
+});

@@ -60,7 +60,7 @@ export function renderChanges(view: ChangesView, state: Pick<State, 'now' | 'set
   const isChosen = Object.values(choice).some((value) => value !== undefined);
   const hasYear = days.some((counts) => Date.parse(counts.day) < now - WEEK_MS);
   const list = 'views' in found ? groupViews(found.views) : groupChanges(found.changes);
-  const isCut = 'next' in found ? found.next !== undefined : 'views' in found && found.hasOlder;
+  const isCut = 'views' in found ? found.hasOlder : found.next !== undefined;
   const none = html`<p class="muted">${isCut ? 'No such change among the newest that were searched.' : 'No changes.'}${isChosen ? html` <a href="changes">Show all</a>` : ''}</p>`;
   return html`<section aria-labelledby="changes-title" data-part="choice">${renderForm(view)}${hasYear ? renderYear(days, now, { chosen: day, pathTo: (chosen) => pathTo({ ...choice, day: chosen, ...FROM_START }) }) : ''}</section>
 <section aria-label="List of changes" data-part="changes">${renderNeighbours(view, now)}${list.length === 0 ? none : renderDays(list, new Map(isSearch(choice) || kind ? [] : days.map((counts) => [counts.day, counts])), { ...state, maxFields: MAX_FIELDS, isCut })}${renderTurns(view)}</section>`;

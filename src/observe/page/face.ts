@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import glyphs from './glyphs.json' with { type: 'json' };
 import type { Html } from './html.ts';
 
-// Faces of leagues and sports without any image of somebody else: letters on a colour, and glyphs drawn for this page.
+// Faces of leagues and sports without any image from other hosts: letters on a colour, and glyphs drawn for this page.
 
 /** Each is drawn in lines on 16 by 16 points. */
 const GLYPHS: Readonly<Record<string, string>> = glyphs;

@@ -81,7 +81,7 @@ function renderField({ name, value }: Field): Html {
   return html`<dt><code>${name}</code></dt><dd>${renderValue(name, value)}</dd>`;
 }
 
-/** The address of the image is a link: nothing fetches it, so its host learns of nobody who does not click. */
+/** The address of the image is a link: nothing fetches it, so its host learns only of readers who click. */
 function renderValue(name: string, { text, length }: Field['value']): Html {
   if (text === null) return html`<span class="muted">nothing</span>`;
   const isLink = name === 'league_image' && length === text.length && URL.parse(text)?.protocol === 'https:';
