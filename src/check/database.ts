@@ -1,14 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseError } from '../errors.ts';
 import { missingError } from '../store/connection.ts';
-import { assertReplaceable, exists } from '../store/copy.ts';
+import { assertReplaceable, exists } from '../store/copy-database.ts';
 import { toDatabaseError } from '../store/database-error.ts';
 import { assertOneName, assertRegularFile, locateFile, sizeOf } from '../store/database-file.ts';
 import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts';
 import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
-import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { findNoisyField } from '../store/queries/feed.ts';
 import { isNote, readSnapshot } from '../store/queries/overview.ts';
+import { type LockStatus, readLockStatus } from '../store/worker-lock.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { plural } from '../terminal/text.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';

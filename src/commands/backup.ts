@@ -12,7 +12,7 @@ import {
   removeCopy,
   replaceCopy,
   writeCopy,
-} from '../store/copy.ts';
+} from '../store/copy-database.ts';
 import { formatSize } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { answerParent } from './child.ts';

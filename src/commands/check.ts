@@ -2,7 +2,7 @@ import { checkAll } from '../check/check.ts';
 import { NO_WORKER } from '../check/database.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
-import { assertAbsent } from '../store/copy.ts';
+import { assertAbsent } from '../store/copy-database.ts';
 import { escapeAtTerminal, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
 import type { Command } from './command.ts';

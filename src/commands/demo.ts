@@ -5,7 +5,7 @@ import { readSettings } from '../config/environment.ts';
 import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { withOwnReader } from '../store/connection.ts';
-import { exists } from '../store/copy.ts';
+import { exists } from '../store/copy-database.ts';
 import { explainErrors } from '../store/database-error.ts';
 import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
 import { type Change, findRange, readBatch } from '../store/queries/feed.ts';

@@ -6,13 +6,13 @@ import type { Log } from '../log.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
 import { createCopyProcess } from '../outputs/copy-process.ts';
 import { REAL_SYSTEM } from '../service/connection.ts';
-import type { LockCommand } from '../store/lock.ts';
+import type { LockCommand } from '../store/worker-lock.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { systemClock } from '../time/clock.ts';
 import { logNewFindings } from '../worker/drift-log.ts';
 import { type OpenOptions, openWorker } from '../worker/resources.ts';
-import { createLoginLog } from '../worker/worker-log.ts';
+import { createLoginLog } from '../worker/run-log.ts';
 import type { ProcessIO } from './command.ts';
 import { startProgress } from './progress.ts';
 

@@ -1,8 +1,8 @@
 import { EXIT, type Problem } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
-import { readLockStatus } from '../store/lock.ts';
 import { readOverview } from '../store/queries/overview.ts';
 import { type PollRequest, readPollProgress, requestPoll, withdrawPoll } from '../store/tables/poll-requests.ts';
+import { readLockStatus } from '../store/worker-lock.ts';
 import { formatSecond, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';

@@ -1,6 +1,6 @@
 import { OUTPUTS, outputCondition, type Verdict } from '../observe/verdict.ts';
-import type { LockStatus } from '../store/lock.ts';
 import { isNote, type OutputStatus, type Overview, type RunSummary } from '../store/queries/overview.ts';
+import type { LockStatus } from '../store/worker-lock.ts';
 import { describeCounts } from '../sync/report.ts';
 import { escapeAdvice, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
 import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';

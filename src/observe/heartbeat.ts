@@ -4,7 +4,7 @@ import type { HeartbeatSource } from '../config/credentials.ts';
 import { describeProxy } from '../config/proxy.ts';
 import { StatusError, TransportError, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
-import { createVoice } from '../failure-log.ts';
+import { createVoice } from '../failure-streak.ts';
 import { type SendRequest, splitAddress } from '../http/request.ts';
 import { isSuccess } from '../http/response.ts';
 import type { Log } from '../log.ts';

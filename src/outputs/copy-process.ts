@@ -1,5 +1,5 @@
 import { DatabaseError, KilledError, RefusedError, RunError } from '../errors.ts';
-import { type Replaceable, removeCopy, tempPath } from '../store/copy.ts';
+import { type Replaceable, removeCopy, tempPath } from '../store/copy-database.ts';
 import { type Program, runChild } from './child-process.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { KilledError, RefusedError, type RunError, toRunError } from '../errors.ts';
 import type { WorkerEvent } from '../events.ts';
-import { createVoice } from '../failure-log.ts';
+import { createVoice } from '../failure-streak.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';

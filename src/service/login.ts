@@ -5,9 +5,9 @@ import type { Drift } from '../league/drift.ts';
 import { type JsonObject, typeName } from '../league/json.ts';
 import { LOGIN_RESPONSE } from '../league/schemas.ts';
 import { parseTimestamp } from '../time/clock.ts';
+import { unknownFields } from './coerce-fields.ts';
 import type { ServiceConnection, ServiceResponse } from './connection.ts';
 import { describeUnexpected, readFailureDetails } from './failure.ts';
-import { unknownFields } from './field-coercion.ts';
 import { hasExpiredOnArrival, type Token } from './token.ts';
 
 /** `manual`: an operator ran a command or sent SIGHUP. */

@@ -7,8 +7,8 @@ import { contentHash, elementHash } from '../league/league-json.ts';
 import { type JsonText, LEAGUE_FIELDS, LEAGUE_STATUSES, LEAGUES_RESPONSE, type League } from '../league/schemas.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { formatCount } from '../time/duration.ts';
+import { type Problem, readFields, readText, unknownFields } from './coerce-fields.ts';
 import type { ConnectionOptions } from './connection.ts';
-import { type Problem, readFields, readText, unknownFields } from './field-coercion.ts';
 
 export type ReceivedLeague = {
   readonly leagueId: string;

@@ -7,9 +7,8 @@ import { openForWriting } from './connection.ts';
 import { describeDatabase } from './data-dictionary.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { removeDemoMark } from './demo-mark.ts';
-import { type ClosedFiles, createFileGuard } from './file-loss.ts';
+import { type ClosedFiles, createFileGuard } from './detect-file-loss.ts';
 import { inspectForeignObjects } from './foreign-objects.ts';
-import type { Lock } from './lock.ts';
 import { assertSchemaKnown, migrate, pendingUpgrade, readMigrations, type Upgrade } from './migrate.ts';
 import { createPruning } from './prune.ts';
 import { createFeed } from './queries/feed.ts';
@@ -26,6 +25,7 @@ import { createRejectionRows } from './tables/rejections.ts';
 import { createRunRows } from './tables/runs.ts';
 import { createWebhookRows } from './tables/webhook.ts';
 import { closeKeepingReadable, enableWal } from './wal.ts';
+import type { Lock } from './worker-lock.ts';
 import { createWriter } from './writer.ts';
 
 /** The open database of the process that holds the lock. Commands that only ask for something write without the lock. */

@@ -3,8 +3,8 @@ import { DatabaseError } from '../errors.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { RetryWhileBusy } from './busy.ts';
 import { explainErrors } from './database-error.ts';
-import type { FileGuard } from './file-loss.ts';
-import type { Lock } from './lock.ts';
+import type { FileGuard } from './detect-file-loss.ts';
+import type { Lock } from './worker-lock.ts';
 
 /** Large: pages that do not fit are written before COMMIT. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;

@@ -1,7 +1,7 @@
 import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { RunError, SettingsError, StoppedError, toRunError } from '../errors.ts';
 import type { Listener, WorkerEvent } from '../events.ts';
-import { createVoice } from '../failure-log.ts';
+import { createVoice } from '../failure-streak.ts';
 import { type SendRequest, sendRequest } from '../http/request.ts';
 import { createRetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';

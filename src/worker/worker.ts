@@ -19,10 +19,10 @@ import { openDelivery } from '../webhook/delivery.ts';
 import { createDatabaseWatch } from './database-watch.ts';
 import { type OpenOptions, openWorker, type WorkerResources } from './resources.ts';
 import { createRetention } from './retention.ts';
+import { createWorkerLog, logClosed } from './run-log.ts';
 import { createRunQueue, type RunQueue } from './run-queue.ts';
 import { type Due, runScheduler } from './scheduler.ts';
 import { createWalWatch } from './wal-watch.ts';
-import { createWorkerLog, logClosed } from './worker-log.ts';
 
 export type WorkerOptions = Pick<OpenOptions, 'system' | 'log' | 'pid' | 'signal' | 'copy'> & {
   readonly mirror: RunMirror;

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withReader } from '../../src/store/connection.ts';
-import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/copy.ts';
+import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/copy-database.ts';
 import { compareCopy } from '../../src/store/copy-origin.ts';
 import { APPLICATION_ID } from '../../src/store/database-file.ts';
 import { createTestClock } from '../support/clock.ts';

@@ -1,6 +1,6 @@
 import { findPackage } from '../../src/package.ts';
 import { withReader } from '../../src/store/connection.ts';
-import { replaceCopy, tempPath } from '../../src/store/copy.ts';
+import { replaceCopy, tempPath } from '../../src/store/copy-database.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 import { systemClock } from '../../src/time/clock.ts';
 

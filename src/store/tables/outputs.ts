@@ -3,8 +3,8 @@ import { and, eq, ne, notInArray, or } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { tryOrUndefined } from '../../try-or-undefined.ts';
 import { withSecondWriter } from '../connection.ts';
-import { readLockStatus } from '../lock.ts';
 import { outputs } from '../schema.ts';
+import { readLockStatus } from '../worker-lock.ts';
 
 export type OutputRow = typeof outputs.$inferSelect;
 export type OutputName = OutputRow['name'];

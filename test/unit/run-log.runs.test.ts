@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ContractError, CredentialsError, type RunError, StatusError } from '../../src/errors.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
-import { createRunLog } from '../../src/worker/worker-log.ts';
+import { createRunLog } from '../../src/worker/run-log.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RunError } from '../../src/errors.ts';
-import { createVoice } from '../../src/failure-log.ts';
+import { createVoice } from '../../src/failure-streak.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 

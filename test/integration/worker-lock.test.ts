@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync 
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acquireLock, readLockStatus } from '../../src/store/lock.ts';
+import { acquireLock, readLockStatus } from '../../src/store/worker-lock.ts';
 import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -41,7 +41,7 @@ const HOLD = `
 async function startHolder(path: string, name = host) {
   const env = {
     ...process.env,
-    LOCK_MODULE: resolve('src/store/lock.ts'),
+    LOCK_MODULE: resolve('src/store/worker-lock.ts'),
     DATABASE: path,
     HOST: name,
     SINCE,

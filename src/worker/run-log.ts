@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { RunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
-import { createStreak } from '../failure-log.ts';
+import { createStreak } from '../failure-streak.ts';
 import type { Log } from '../log.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
 import type { CloseResult } from '../store/store.ts';

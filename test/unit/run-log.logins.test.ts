@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, type RunError, StatusError } from '../../src/errors.ts';
 import type { LoginRecord } from '../../src/service/login.ts';
-import { createLoginLog } from '../../src/worker/worker-log.ts';
+import { createLoginLog } from '../../src/worker/run-log.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 
