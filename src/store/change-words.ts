@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../league/json.ts';
+import { type JsonValue, membersOf } from '../league/json.ts';
 import { escapeControls } from '../terminal/style.ts';
 import { type Change, significantFields } from './queries/feed.ts';
 
@@ -33,11 +33,6 @@ export function changedFields({ before, after }: Told): readonly ChangedField[] 
   const members = membersOf(after);
   const fields = Object.entries(membersOf(before)).map(([field, old]) => ({ field, old, now: members[field] ?? null }));
   return significantFields(fields);
-}
-
-function membersOf(json: string | null): JsonObject {
-  const value = json === null ? null : parseJson(json);
-  return isObject(value) ? value : {};
 }
 
 /** Such as `status "active" -> "inactive", priority 1 -> 2`. */
