@@ -6,7 +6,7 @@ import { toDatabaseError } from '../store/database-error.ts';
 import { assertOneName, assertRegularFile, locateFile, sizeOf } from '../store/database-file.ts';
 import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts';
 import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
-import { findNoisyField } from '../store/queries/feed.ts';
+import { findNoisyField } from '../store/queries/changed-fields.ts';
 import { isNote, readSnapshot } from '../store/queries/overview.ts';
 import { type LockStatus, readLockStatus } from '../store/worker-lock.ts';
 import { assertSameService } from '../sync/same-service.ts';

@@ -1,7 +1,8 @@
 import { didYouMean } from '../config/environment.ts';
 import { EXIT, UsageError } from '../errors.ts';
-import { changedFields, describeEntry, nameBefore } from '../store/change-words.ts';
+import { describeEntry, nameBefore } from '../store/change-words.ts';
 import { withReader } from '../store/connection.ts';
+import { changedFields } from '../store/queries/changed-fields.ts';
 import {
   type Change,
   changeJson,

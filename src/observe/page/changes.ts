@@ -1,17 +1,17 @@
 import { html } from 'hono/html';
+import type { JsonValue } from '../../league/json.ts';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
+import type { ChangedField } from '../../store/queries/changed-fields.ts';
 import {
   type ChangedPoll,
   type ChangesPage,
   type DayCounts,
   type FeedSearch,
-  type FieldChange,
   KINDS,
   type Kind,
   type PollView,
   type RecentChange,
 } from '../../store/queries/changed-polls.ts';
-import { significantFields } from '../../store/queries/feed.ts';
 import type { Facet } from '../../store/queries/leagues.ts';
 import type { State } from '../worker-state.ts';
 import {
@@ -31,6 +31,7 @@ import { describeKinds, renderYear, totalOf } from './year.ts';
 
 export const CHANGES_A_PAGE = { maxChanges: 100, foldAbove: 20 };
 const MAX_FIELDS = 6;
+const MAX_VALUE_LENGTH = 200;
 /** A year of which fewer days are known is not drawn. */
 const WEEK_MS = 7 * DAY_MS;
 export const FIELDS: readonly string[] = LEAGUE_MEMBERS.map(({ name }) => name);
@@ -197,19 +198,19 @@ export function renderSign(kind: Kind): Html {
 }
 
 export function renderFields({ kind, fields }: RecentChange, maxFields: number): Html | '' {
-  const shown = significantFields(fields);
   // A removed or restored league always differs in `last_update_datetime`, often in nothing else.
-  const isNews = kind === 'changed' || shown.some(({ field }) => field !== 'last_update_datetime');
-  if (shown.length === 0 || !isNews) return '';
-  const rest = shown.length - maxFields;
-  return html`<dl class="diff">${shown.slice(0, maxFields).map(renderField)}</dl>${rest > 0 ? html`<p class="more muted">and ${count(rest)} more</p>` : ''}`;
+  const isNews = kind === 'changed' || fields.some(({ field }) => field !== 'last_update_datetime');
+  if (fields.length === 0 || !isNews) return '';
+  const rest = fields.length - maxFields;
+  return html`<dl class="diff">${fields.slice(0, maxFields).map(renderField)}</dl>${rest > 0 ? html`<p class="more muted">and ${count(rest)} more</p>` : ''}`;
 }
 
-function renderField({ field, old, now }: FieldChange): Html {
+function renderField({ field, old, now }: ChangedField): Html {
   return html`<dt><code>${field}</code></dt><dd><del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins></dd>`;
 }
 
-function renderValue(text: string | null): Html {
-  if (text === null) return html`<span class="muted">nothing</span>`;
-  return text === '' ? html`<span class="muted">empty</span>` : bdi(text);
+function renderValue(value: JsonValue): Html {
+  if (value === null) return html`<span class="muted">nothing</span>`;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text === '' ? html`<span class="muted">empty</span>` : bdi(text.slice(0, MAX_VALUE_LENGTH).toWellFormed());
 }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
 import { withReader } from '../connection.ts';
 import type { leagueChanges } from '../schema.ts';
@@ -108,42 +107,4 @@ export function readBatch(db: Database.Database, range: FeedRange, limits: Batch
 export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: Change): string {
   const [id, name, what] = [league_id, league_name, kind].map((text) => JSON.stringify(text));
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;
-}
-
-const CHANGES_COMPARED = 1_000;
-const FEWEST_COMPARED = 100;
-const NOISY_SHARE = 0.9;
-
-/** The field in which alone nine tenths of the last 1,000 changes differ; undefined if there is none. */
-export function findNoisyField(path: string) {
-  const sql = `SELECT iif(kind = 'changed', before, '{}') AS before, after FROM league_changes ORDER BY seq DESC LIMIT ${CHANGES_COMPARED}`;
-  const found = withReader(path, (db) => db.prepare<[], Pick<Change, 'before' | 'after'>>(sql).all());
-  const fields = found.map(({ before, after }) =>
-    soleDifference(JSON.parse(before ?? '{}'), JSON.parse(after ?? '{}')),
-  );
-  const [[field, all] = [undefined, []]] = [...Map.groupBy(fields, (name) => name)].toSorted(
-    ([, one], [, other]) => other.length - one.length,
-  );
-  if (field === undefined || found.length < FEWEST_COMPARED || all.length < NOISY_SHARE * found.length)
-    return undefined;
-  return { field, changes: all.length, of: found.length };
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-/** The only field of `before`, or the only member of `extra` that differs; undefined if there are more, or none. */
-function soleDifference(before: Members, after: Members): string | undefined {
-  const [field, ...others] = Object.keys(before);
-  if (field === undefined || others.length > 0) return undefined;
-  if (field !== 'extra') return field;
-  const [one, other] = [Object(before.extra) as Members, Object(after.extra) as Members];
-  const members = new Set([...Object.keys(one), ...Object.keys(other)]);
-  const [member, ...more] = [...members].filter((name) => !isDeepStrictEqual(one[name], other[name]));
-  return more.length === 0 ? member : undefined;
-}
-
-/** Drops `last_update_datetime` if other fields changed too, since it changes whenever one of them does. */
-export function significantFields<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
-  const significant = fields.filter(({ field }) => field !== 'last_update_datetime');
-  return significant.length === 0 ? fields : significant;
 }
