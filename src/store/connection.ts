@@ -89,23 +89,22 @@ export function openUntouched(path: string): Database.Database {
       fix: 'open it with a program that may write, such as the worker, which undoes that change',
     });
   const lacksWal = readHeader(file)?.isWal && ['-wal', '-shm'].some((suffix) => !existsSync(file + suffix));
-  const db = lacksWal ? openCopy(file) : openReader(file);
+  const db = lacksWal ? withTemporaryCopy(file, ['-wal'], openReader) : openReader(file);
   db.exec('BEGIN');
   return db;
 }
 
-function openCopy(file: string): Database.Database {
-  const folder = mkdtempSync(join(tmpdir(), 'league-sync-'));
+/** Calls `use` with the path of a copy, with those of its companions that exist, and deletes their names. */
+export function withTemporaryCopy<T>(path: string, companions: readonly string[], use: (copy: string) => T): T {
+  const folder = explainErrors(tmpdir(), () => mkdtempSync(join(tmpdir(), 'league-sync-')), 'copy');
   const copy = join(folder, 'copy.db');
   try {
-    for (const suffix of ['', '-wal'].filter((one) => existsSync(file + one)))
-      copyFileSync(file + suffix, copy + suffix, constants.COPYFILE_FICLONE);
-    return openReader(copy);
-  } catch (error) {
-    const { what, fix, cause } = toDatabaseError(error, `of ${file} in ${folder}`, 'copy');
-    throw new DatabaseError(what.replaceAll(copy, file), { fix, cause });
+    const copyOne = (suffix: string): void => copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    const suffixes = [...companions.filter((suffix) => existsSync(path + suffix)), ''];
+    explainErrors(`of ${path} in ${folder}`, () => suffixes.forEach(copyOne), 'copy');
+    return use(copy);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
