@@ -24,12 +24,19 @@ export type FeedRange = FeedFilter & { readonly after: number; readonly last: nu
 const matches = ({ leagueId, kind }: FeedFilter): string =>
   `${leagueId === undefined ? 'true' : 'league_id = @leagueId'} AND ${kind === undefined ? 'true' : 'kind = @kind'}`;
 
-const prepareLastSeq = (db: Database.Database) =>
-  db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck();
-
 /** The number of the newest change; 0 if there is none. */
 export function lastSeq(db: Database.Database): number {
-  return prepareLastSeq(db).get() ?? 0;
+  return db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
+}
+
+/** Repeats what `read` found last until the feed grows, or an argument changes. */
+export function untilFeedGrows<Args extends readonly string[], T>(read: (db: Database.Database, ...args: Args) => T) {
+  let last: { readonly key: string; readonly found: T } | undefined;
+  return (db: Database.Database, ...args: Args): T => {
+    const key = [lastSeq(db), ...args].join(' ');
+    if (last?.key !== key) last = { key, found: read(db, ...args) };
+    return last.found;
+  };
 }
 
 /** When a change was stored; undefined if there is no such change. */
@@ -43,17 +50,13 @@ export function readSeqs(db: Database.Database, at: string): FeedRange {
   return db.prepare<[string], FeedRange>(sql).get(at) as FeedRange;
 }
 
-/** What the worker asks of the feed, prepared once: the delivery looks at it every second. */
-export function createFeed(db: Database.Database) {
-  const selectLast = prepareLastSeq(db);
-  const last = (): number => selectLast.get() ?? 0;
-  return {
-    lastSeq: last,
-    /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
-    changesAfter: (seq: number, limits: BatchLimits): readonly Change[] =>
-      readBatch(db, { after: seq, last: last() }, limits).entries,
-  };
-}
+/** What the worker asks of the feed. */
+export const createFeed = (db: Database.Database) => ({
+  lastSeq: () => lastSeq(db),
+  /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
+  changesAfter: (seq: number, limits: BatchLimits): readonly Change[] =>
+    readBatch(db, { after: seq, last: lastSeq(db) }, limits).entries,
+});
 
 /** Whether a league with this id has ever been listed. */
 export function hasLeague(db: Database.Database, leagueId: string): boolean {
