@@ -111,7 +111,7 @@ export function membersOf(json: string | null): JsonObject {
 
 /** The names of the members in which two objects differ. The order of keys makes no difference. */
 export function differingMembers(one: JsonObject, other: JsonObject): readonly string[] {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  const names = new Set([one, other].flatMap(Object.keys));
   return [...names].filter((name) => one[name] !== other[name] && !isDeepStrictEqual(one[name], other[name]));
 }
 

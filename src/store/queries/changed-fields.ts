@@ -5,7 +5,7 @@ import type { Change } from './feed.ts';
 
 export type ChangedField = { readonly field: string; readonly old: JsonValue; readonly now: JsonValue };
 
-type Step = Pick<Change, 'before' | 'after'>;
+export type Step = Pick<Change, 'before' | 'after'>;
 
 /** Without `last_update_datetime` if other fields changed too. None if the league is added or removed. */
 export function changedFields({ before, after }: Step): readonly ChangedField[] {
@@ -16,16 +16,16 @@ export function changedFields({ before, after }: Step): readonly ChangedField[] 
   return significant.length === 0 ? fields : significant;
 }
 
-const MAX_NAME_LENGTH = 200;
-
-/** The names of the fields that changed, of `extra` those of its members, such as `extra.x`. */
-function changedNames({ before, after }: Step): readonly string[] {
+/** The fields that differ, as `[field]`; of `extra` its members, as `['extra', member]`. */
+export function changedPaths({ before, after }: Step): readonly (readonly string[])[] {
   const [old, now] = [membersOf(before), membersOf(after)];
   return Object.keys(old).flatMap((field) => {
-    if (!isObject(old.extra) || !isObject(now.extra) || field !== 'extra') return [field];
-    return differingMembers(old.extra, now.extra).map((name) => `extra.${name}`.slice(0, MAX_NAME_LENGTH));
+    if (!isObject(old.extra) || !isObject(now.extra) || field !== 'extra') return [[field]];
+    return differingMembers(old.extra, now.extra).map((member) => ['extra', member]);
   });
 }
+
+const MAX_NAME_LENGTH = 200;
 
 /** How often each name is there, most first. */
 function countNames(names: readonly string[]) {
@@ -39,7 +39,8 @@ const FIELDS_NAMED = 4;
 /** The fields in which most of the leagues differ that were changed at this time. */
 export function countFields(db: Database.Database, at: string) {
   const sql = "SELECT before, after FROM league_changes WHERE at = ? AND kind = 'changed'";
-  const names = db.prepare<[string], Step>(sql).all(at).flatMap(changedNames);
+  const paths = db.prepare<[string], Step>(sql).all(at).flatMap(changedPaths);
+  const names = paths.map((path) => path.join('.').slice(0, MAX_NAME_LENGTH));
   return countNames(names.filter((name) => name !== 'last_update_datetime')).slice(0, FIELDS_NAMED);
 }
 
@@ -52,9 +53,9 @@ export function findNoisyField(path: string) {
   const sql = `SELECT iif(kind = 'changed', before, NULL) AS before, after FROM league_changes
     ORDER BY seq DESC LIMIT ${CHANGES_COMPARED}`;
   const found = withReader(path, (db) => db.prepare<[], Step>(sql).all());
-  const alone = found.map(changedNames).filter((names) => names.length === 1);
-  const [most] = countNames(alone.flat());
+  const alone = found.map(changedPaths).filter((paths) => paths.length === 1);
+  const [most] = countNames(alone.map(([path]) => path?.at(-1) ?? ''));
   if (most === undefined || found.length < FEWEST_COMPARED || most.leagues < NOISY_SHARE * found.length)
     return undefined;
-  return { field: most.field.replace('extra.', ''), changes: most.leagues, of: found.length };
+  return { field: most.field, changes: most.leagues, of: found.length };
 }
