@@ -81,6 +81,11 @@ export function isRegularFile(path: string): boolean {
   throw new DatabaseError(`${path} is ${what}.`, { fix });
 }
 
+/** Whether the file exists and is not empty. Throws a DatabaseError. */
+export function holdsDatabase(path: string): boolean {
+  return isRegularFile(path) && sizeOf(path) > 0;
+}
+
 /** Throws a DatabaseError if the file has a second name: lock and WAL lie beside each, and two would corrupt it. */
 export function assertOneName(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });

@@ -11,7 +11,7 @@ import type { LeagueIndex } from '../store/tables/leagues.ts';
 export type Plan = ReturnType<typeof planPoll>;
 
 export function planPoll(
-  { leagues, holds }: Snapshot,
+  { leagues, holds }: Pick<Snapshot, 'leagues' | 'holds'>,
   list: LeagueList,
   { scope, removalLimit: limit, quietFields }: Pick<Config, 'scope' | 'removalLimit' | 'quietFields'>,
 ) {
