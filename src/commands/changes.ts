@@ -59,7 +59,7 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
     return EXIT.done;
   }
   let shown = 0;
-  for (const page of readFeed(path, range, { limit: limit ?? Number.POSITIVE_INFINITY })) {
+  for (const page of readFeed(path, range, limit)) {
     await show(page);
     shown += page.length;
   }

@@ -80,10 +80,10 @@ export function findRange(db: Database.Database, start: FeedStart, filter: FeedF
 export const BATCH: BatchLimits = { limit: 500, maxChars: 4_000_000 };
 
 /** Reads the range in batches to save memory, oldest changes first. Throws a DatabaseError. */
-export function* readFeed(path: string, range: FeedRange, options: BatchLimits): Generator<readonly Change[]> {
+export function* readFeed(path: string, range: FeedRange, limit = Number.POSITIVE_INFINITY) {
   let { after } = range;
-  for (let left = options.limit, more = true; more && left > 0; ) {
-    const limits = { ...BATCH, ...options, limit: Math.min(left, BATCH.limit) };
+  for (let left = limit, more = true; more && left > 0; ) {
+    const limits = { ...BATCH, limit: Math.min(left, BATCH.limit) };
     const batch = withReader(path, (db) => readBatch(db, { ...range, after }, limits));
     yield batch.entries;
     left -= batch.entries.length;
