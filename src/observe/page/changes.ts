@@ -1,12 +1,11 @@
 import { html } from 'hono/html';
-import type { JsonValue } from '../../league/json.ts';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
-import type { ChangedField } from '../../store/queries/changed-fields.ts';
 import {
   type ChangedPoll,
   type ChangesPage,
   type DayCounts,
   type FeedSearch,
+  type FieldChange,
   KINDS,
   type Kind,
   type PollView,
@@ -31,7 +30,6 @@ import { describeKinds, renderYear, totalOf } from './year.ts';
 
 export const CHANGES_A_PAGE = { maxChanges: 100, foldAbove: 20 };
 const MAX_FIELDS = 6;
-const MAX_VALUE_LENGTH = 200;
 /** A year of which fewer days are known is not drawn. */
 const WEEK_MS = 7 * DAY_MS;
 export const FIELDS: readonly string[] = LEAGUE_MEMBERS.map(({ name }) => name);
@@ -205,12 +203,11 @@ export function renderFields({ kind, fields }: RecentChange, maxFields: number):
   return html`<dl class="diff">${fields.slice(0, maxFields).map(renderField)}</dl>${rest > 0 ? html`<p class="more muted">and ${count(rest)} more</p>` : ''}`;
 }
 
-function renderField({ field, old, now }: ChangedField): Html {
+function renderField({ field, old, now }: FieldChange): Html {
   return html`<dt><code>${field}</code></dt><dd><del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins></dd>`;
 }
 
-function renderValue(value: JsonValue): Html {
-  if (value === null) return html`<span class="muted">nothing</span>`;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text === '' ? html`<span class="muted">empty</span>` : bdi(text.slice(0, MAX_VALUE_LENGTH).toWellFormed());
+function renderValue(text: string | null): Html {
+  if (text === null) return html`<span class="muted">nothing</span>`;
+  return text === '' ? html`<span class="muted">empty</span>` : bdi(text);
 }

@@ -39,7 +39,7 @@ const FIELDS_NAMED = 4;
 /** The fields in which most of the leagues differ that were changed at this time. */
 export function countFields(db: Database.Database, at: string) {
   const sql = "SELECT before, after FROM league_changes WHERE at = ? AND kind = 'changed'";
-  const paths = db.prepare<[string], Step>(sql).all(at).flatMap(changedPaths);
+  const paths = Array.from(db.prepare<[string], Step>(sql).iterate(at), changedPaths).flat();
   const names = paths.map((path) => path.join('.').slice(0, MAX_NAME_LENGTH));
   return countNames(names.filter((name) => name !== 'last_update_datetime')).slice(0, FIELDS_NAMED);
 }

@@ -1,15 +1,19 @@
 import type Database from 'better-sqlite3';
+import type { JsonValue } from '../../league/json.ts';
 import { type ChangedField, changedFields, countFields } from './changed-fields.ts';
 import { type Change, lastSeq } from './feed.ts';
 
 export type Kind = Change['kind'];
 export const KINDS: readonly Kind[] = ['added', 'changed', 'removed', 'restored'];
 
-/** A change for the status page, with long names truncated. */
+/** A change for the status page, with long values truncated. */
 export type RecentChange = Pick<Change, 'seq' | 'at' | 'kind' | 'league_id' | 'league_name'> & {
   readonly sport: string | null;
-  readonly fields: readonly ChangedField[];
+  readonly fields: readonly FieldChange[];
 };
+
+/** The old and the new value as text, flags as `true` or `false`; each is null if the field had no value. */
+export type FieldChange = { readonly field: string; readonly old: string | null; readonly now: string | null };
 
 /** A poll that changed leagues. All its changes have the timestamp `at`. */
 export type ChangedPoll = { readonly id: number; readonly at: string } & Readonly<Record<Kind, number>>;
@@ -74,7 +78,18 @@ function prepareChanges(db: Database.Database, found: string): (values: object) 
   const rows = db.prepare<[object], Omit<RecentChange, 'fields'> & Pick<Change, 'before' | 'after'>>(
     `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')}, before, after FROM (${found})`,
   );
-  return (values) => rows.all(values).map((row) => ({ ...row, fields: changedFields(row) }));
+  const shorten = ({ field, old, now }: ChangedField) => ({ field, old: toText(old), now: toText(now) });
+  // One by one: a change may have very long values.
+  return (values) =>
+    Array.from(rows.iterate(values), ({ before, after, ...row }) => {
+      return { ...row, fields: changedFields({ before, after }).map(shorten) };
+    });
+}
+
+function toText(value: JsonValue): string | null {
+  if (value === null) return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.slice(0, MAX_SHOWN_CHARS).toWellFormed();
 }
 
 /** What is selected beyond days and kinds, which `runs` knows: these are looked for in the feed itself. */
