@@ -1,7 +1,7 @@
 import { codeOf } from '../errors.ts';
 import { openUntouched } from '../store/connection.ts';
 import { explainErrors, toDatabaseError } from '../store/database-error.ts';
-import { APPLICATION_ID, readHeader, sizeOf } from '../store/database-file.ts';
+import { APPLICATION_ID, hasOurTables, readHeader, sizeOf } from '../store/database-file.ts';
 import { type FileState, readFileState, sharesHistory } from '../store/file-state.ts';
 import { foldFeed } from '../store/fold.ts';
 import { assertSchemaKnown, readMigrations, schemaVersion } from '../store/migrate.ts';
@@ -30,7 +30,7 @@ export function* verifyFile(path: string, against?: string): Lines<Verified | un
   /** Whether the file that it is compared with is being read. */
   let isOther = false;
   try {
-    db = openUntouched(path);
+    db = openUntouched(path, true);
     const state = yield* verifyContent(db, path);
     if (state === undefined || other === undefined || against === undefined) return state && { ...state, lacks: null };
     isOther = true;
@@ -73,6 +73,10 @@ function* verifyContent(db: Connection, path: string): Lines<FileState | undefin
 
 /** Returns whether the tables are ours, so that the rest can be read. */
 function* verifySchema(db: Connection, path: string): Lines<boolean> {
+  if (!hasOurTables(db)) {
+    yield fail('schema', 'it lacks the table league_changes, runs or schema_migrations', FIX);
+    return false;
+  }
   const [known, version] = [readMigrations(), schemaVersion(db)];
   try {
     assertSchemaKnown(db, known, path);

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../league/json.ts';
-import { type ChangedField, formatBareValue } from '../store/change-words.ts';
+import { formatBareValue } from '../store/change-words.ts';
+import type { ChangedField } from '../store/queries/changed-fields.ts';
 import { escapeControls, type Terminal, type Tone } from '../terminal/style.ts';
 import { formatCell, truncate, widthOf } from '../terminal/text.ts';
 

@@ -1,7 +1,8 @@
 import { didYouMean } from '../config/environment.ts';
 import { EXIT, UsageError } from '../errors.ts';
-import { changedFields, describeEntry, nameBefore } from '../store/change-words.ts';
+import { describeEntry, nameBefore } from '../store/change-words.ts';
 import { withReader } from '../store/connection.ts';
+import { changedFields } from '../store/queries/changed-fields.ts';
 import {
   type Change,
   changeJson,
@@ -58,7 +59,7 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
     return EXIT.done;
   }
   let shown = 0;
-  for (const page of readFeed(path, range, { limit: limit ?? Number.POSITIVE_INFINITY })) {
+  for (const page of readFeed(path, range, limit)) {
     await show(page);
     shown += page.length;
   }

@@ -6,10 +6,10 @@ import { leagueJson } from '../league/league-json.ts';
 import type { League } from '../league/schemas.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';
-import { changedFields, describeFields, describeLeague, nameBefore } from '../store/change-words.ts';
-import { holdsDatabase } from '../store/inspect.ts';
+import { describeFields, describeLeague, nameBefore } from '../store/change-words.ts';
+import { changedFields } from '../store/queries/changed-fields.ts';
 import type { Change } from '../store/queries/feed.ts';
-import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
+import { readSnapshot } from '../store/queries/overview.ts';
 import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
@@ -26,14 +26,14 @@ import { startProgress } from './progress.ts';
 /** Plans a poll and prints the plan. Takes no lock, and records neither a run nor a login. */
 export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolean): Promise<number> {
   const { database: path, baseUrl } = config;
-  const isStored = holdsDatabase(path);
-  const read = <T>(use: (snapshot: Snapshot) => T): T => (isStored ? readSnapshot(path, use) : use(EMPTY));
-  const barredBy = read(({ identity, logins }) => {
+  const waits = readSnapshot(path, ({ identity, logins, runs }) => {
     if (!serviceMoved) assertSameService(path, identity.baseUrl(), baseUrl);
-    return findLoginWait(logins.lastingFailures(fingerprintOf(config)), loginDueSince(io), systemClock.now());
+    const [fingerprint, now] = [fingerprintOf(config), systemClock.now()];
+    const barredBy = findLoginWait(logins.lastingFailures(fingerprint), loginDueSince(io), now);
+    return { barredBy, retryAfterLeftMs: remainingMs(runs.lastRetryAfter(fingerprint), now) };
   });
-  const list = await fetchList(config, io, isStored, barredBy);
-  const { listed, outcome, counts, heldBecause } = read((snapshot) => {
+  const list = await fetchList(config, io, waits);
+  const { listed, outcome, counts, heldBecause } = readSnapshot(path, (snapshot) => {
     const planned = planPoll(snapshot, list, config);
     return { ...planned, listed: listChanges(planned, snapshot.leagues.load) };
   });
@@ -46,26 +46,13 @@ export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolea
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 
-const EMPTY: Snapshot = {
-  leagues: {
-    index: () => ({ live: new Map(), others: new Map() }),
-    joinedSince: () => new Set(),
-    load: () => {
-      throw new Error('The database does not exist.');
-    },
-  },
-  holds: { all: () => new Map() },
-  identity: { baseUrl: () => null },
-  logins: { lastingFailures: () => [] },
-};
+type Waits = { readonly barredBy: RunError | undefined; readonly retryAfterLeftMs: number };
 
-async function fetchList(config: Config, io: ProcessIO, isStored: boolean, barredBy: RunError | undefined) {
+async function fetchList(config: Config, io: ProcessIO, waits: Waits) {
   const { stop: signal } = io;
   using progress = startProgress(io, 'reading the database');
   const emit = progress.onEvent;
-  const retryAfter = isStored ? readLastRetryAfter(config.database, fingerprintOf(config)) : undefined;
-  const retryAfterLeftMs = remainingMs(retryAfter, systemClock.now());
-  await using service = openService(config, { firstReason: 'manual', signal, barredBy, retryAfterLeftMs, emit });
+  await using service = openService(config, { firstReason: 'manual', signal, ...waits, emit });
   using deadline = service.startDeadline();
   const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
   return parseLeagues(body, config.scope, { signal: deadline.signal, emit });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** A number that may lose digits as a double (see `isExact`) is a raw JSON object (`JSON.rawJSON`). */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
@@ -99,6 +101,18 @@ export function canonicalJson(value: JsonValue): string {
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** The members of JSON text; none if it is no object. */
+export function membersOf(json: string | null): JsonObject {
+  const value = json === null ? null : parseJson(json);
+  return isObject(value) ? value : {};
+}
+
+/** The names of the members in which two objects differ. The order of keys makes no difference. */
+export function differingMembers(one: JsonObject, other: JsonObject): readonly string[] {
+  const names = new Set([one, other].flatMap(Object.keys));
+  return [...names].filter((name) => one[name] !== other[name] && !isDeepStrictEqual(one[name], other[name]));
 }
 
 /** Whether lists and objects are nested more than `limit` levels deep. Recurses no deeper, to protect the stack. */

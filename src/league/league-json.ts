@@ -22,20 +22,6 @@ export function changedMembersJson(before: League, after: League): JsonText {
   return membersJson(changed, Object.fromEntries(changed.map(({ name }) => [name, before[name]])));
 }
 
-/** Whether more than quiet fields differ. A quiet field may be a member of `extra`, too. */
-export function differsBeyond(quiet: readonly string[], before: League, after: League): boolean {
-  const loud = ({ extra, ...league }: League): League => ({ ...league, extra: withoutMembers(extra, quiet) });
-  const [one, other] = [loud(before), loud(after)];
-  return LEAGUE_MEMBERS.some(
-    (field) => !quiet.includes(field.name) && !isSameValue(field, one[field.name], other[field.name]),
-  );
-}
-
-function withoutMembers(json: JsonText, names: readonly string[]): JsonText {
-  const members = Object.entries(parseJson(json) as JsonObject);
-  return canonicalJson(Object.fromEntries(members.filter(([name]) => !names.includes(name))));
-}
-
 /** All `values`, of the types in `fields`, as a JSON object: JSON is not quoted again, and no digit is lost. */
 export function membersJson(fields: readonly Field[], values: Readonly<Record<string, FieldValue>>): JsonText {
   // Copying all members takes two thirds of the time of adding them one by one; a first poll copies every league.

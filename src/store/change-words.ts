@@ -1,10 +1,9 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../league/json.ts';
+import { type JsonValue, membersOf } from '../league/json.ts';
 import { escapeControls } from '../terminal/style.ts';
-import { type Change, significantFields } from './queries/feed.ts';
+import { changedFields } from './queries/changed-fields.ts';
+import type { Change } from './queries/feed.ts';
 
 // How a change is put into words, without the layout of a terminal.
-
-export type ChangedField = { readonly field: string; readonly old: JsonValue; readonly now: JsonValue };
 
 /** A change that was or would be made: `before` has the old values of the changed fields, `after` the whole league. */
 type Told = Pick<Change, 'league_id' | 'league_name' | 'before' | 'after'>;
@@ -25,19 +24,6 @@ export function describeLeague(change: Told): string {
 export function nameBefore({ league_name, before }: Told): string | null {
   const renamed = membersOf(before).league_name;
   return renamed === undefined ? league_name : String(renamed);
-}
-
-/** None if the league is added or removed. */
-export function changedFields({ before, after }: Told): readonly ChangedField[] {
-  if (before === null || after === null) return [];
-  const members = membersOf(after);
-  const fields = Object.entries(membersOf(before)).map(([field, old]) => ({ field, old, now: members[field] ?? null }));
-  return significantFields(fields);
-}
-
-function membersOf(json: string | null): JsonObject {
-  const value = json === null ? null : parseJson(json);
-  return isObject(value) ? value : {};
 }
 
 /** Such as `status "active" -> "inactive", priority 1 -> 2`. */

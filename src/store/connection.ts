@@ -37,9 +37,9 @@ export function openForWriting(path: string): Database.Database {
 type Read<T> = (db: Database.Database) => T;
 
 /** Opens an existing database, which this process must not have open (see `readHeader`). Throws a DatabaseError. */
-export function openReader(path: string): Database.Database {
+export function openReader(path: string, mayLackTables = false): Database.Database {
   assertHeaderOurs(path);
-  return openExisting(path, { readonly: true, timeout: READER_TIMEOUT_MS });
+  return openExisting(path, { readonly: true, timeout: READER_TIMEOUT_MS }, mayLackTables);
 }
 
 /** Reads a database that `openReader` can open. Throws a DatabaseError. */
@@ -80,7 +80,7 @@ export function openOwnSnapshot(path: string): Database.Database {
  * One state of a file that is to be looked at and left as it is, without a new file beside it. In WAL mode, SQLite makes
  * those that are missing, so that such a file is read in a copy, which has no name any more once it is open.
  */
-export function openUntouched(path: string): Database.Database {
+export function openUntouched(path: string, mayLackTables = false): Database.Database {
   const file = locateFile(path);
   if (!isRegularFile(file)) throw new DatabaseError(`There is no file at ${file}.`);
   assertHeaderOurs(file);
@@ -89,23 +89,23 @@ export function openUntouched(path: string): Database.Database {
       fix: 'open it with a program that may write, such as the worker, which undoes that change',
     });
   const lacksWal = readHeader(file)?.isWal && ['-wal', '-shm'].some((suffix) => !existsSync(file + suffix));
-  const db = lacksWal ? openCopy(file) : openReader(file);
+  const openOne = (name: string) => openReader(name, mayLackTables);
+  const db = lacksWal ? withTemporaryCopy(file, ['-wal'], openOne) : openOne(file);
   db.exec('BEGIN');
   return db;
 }
 
-function openCopy(file: string): Database.Database {
-  const folder = mkdtempSync(join(tmpdir(), 'league-sync-'));
+/** Calls `use` with the path of a copy, with those of its companions that exist, and deletes their names. */
+export function withTemporaryCopy<T>(path: string, companions: readonly string[], use: (copy: string) => T): T {
+  const folder = explainErrors(tmpdir(), () => mkdtempSync(join(tmpdir(), 'league-sync-')), 'copy');
   const copy = join(folder, 'copy.db');
   try {
-    for (const suffix of ['', '-wal'].filter((one) => existsSync(file + one)))
-      copyFileSync(file + suffix, copy + suffix, constants.COPYFILE_FICLONE);
-    return openReader(copy);
-  } catch (error) {
-    const { what, fix, cause } = toDatabaseError(error, `of ${file} in ${folder}`, 'copy');
-    throw new DatabaseError(what.replaceAll(copy, file), { fix, cause });
+    const copyOne = (suffix: string): void => copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    const suffixes = [...companions.filter((suffix) => existsSync(path + suffix)), ''];
+    explainErrors(`of ${path} in ${folder}`, () => suffixes.forEach(copyOne), 'copy');
+    return use(copy);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -125,11 +125,11 @@ export function withSecondWriter<T>(path: string, write: Read<T>): T {
   }
 }
 
-function openExisting(path: string, options: Database.Options): Database.Database {
+function openExisting(path: string, options: Database.Options, mayLackTables = false): Database.Database {
   if (!isRegularFile(path)) throw missingError(path);
   const db = open(path, { ...options, fileMustExist: true });
   try {
-    assertOurs(db, path);
+    assertOurs(db, path, mayLackTables);
     if (db.pragma('application_id', { simple: true }) === APPLICATION_ID) return db;
     throw new DatabaseError(`The database ${path} is empty.`, { fix: 'start the worker, which fills it' });
   } catch (error) {

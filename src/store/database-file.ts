@@ -81,6 +81,11 @@ export function isRegularFile(path: string): boolean {
   throw new DatabaseError(`${path} is ${what}.`, { fix });
 }
 
+/** Whether the file exists and is not empty. Throws a DatabaseError. */
+export function holdsDatabase(path: string): boolean {
+  return isRegularFile(path) && sizeOf(path) > 0;
+}
+
 /** Throws a DatabaseError if the file has a second name: lock and WAL lie beside each, and two would corrupt it. */
 export function assertOneName(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -156,9 +161,10 @@ export function assertHeaderOurs(path: string): void {
 }
 
 /** Throws a DatabaseError if the open database is neither ours nor empty. */
-export function assertOurs(db: Database.Database, path: string): void {
+export function assertOurs(db: Database.Database, path: string, mayLackTables = false): void {
   const id = db.pragma('application_id', { simple: true });
-  if (id === APPLICATION_ID ? !hasOurTables(db) : id !== 0 || countTables(db) > 0) throw notOurDatabaseError(path);
+  const isOurs = id === APPLICATION_ID ? mayLackTables || hasOurTables(db) : id === 0 && countTables(db) === 0;
+  if (!isOurs) throw notOurDatabaseError(path);
 }
 
 /** Whether the tables that tell one database from another are tables: a view in their place could run for ever. */

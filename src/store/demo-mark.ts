@@ -1,8 +1,7 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
+import { withTemporaryCopy } from './connection.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { APPLICATION_ID, assertRegularFile, hasOurTables, readHeader, sizeOf } from './database-file.ts';
 
@@ -37,7 +36,9 @@ export function isDemoOrMissing(path: string): boolean {
   const header = readHeader(path);
   if (header?.applicationId !== APPLICATION_ID) return false;
   try {
-    return !header.isWal && wal === 0 && journal === 0 ? isDemoOrEmpty(path) : isCopyDemoOrEmpty(path);
+    if (!header.isWal && wal === 0 && journal === 0) return isDemoOrEmpty(path);
+    // Opening the original would make SQLite apply its WAL or roll back its hot journal.
+    return withTemporaryCopy(path, ['-wal', '-journal'], isDemoOrEmpty);
   } catch (error) {
     if (!codeOf(error).startsWith('SQLITE_')) throw toDatabaseError(error, path);
     return false;
@@ -49,20 +50,6 @@ export function deleteDemoDatabase(path: string): void {
   explainErrors(path, () => {
     for (const part of SUFFIXES) rmSync(path + part, { force: true });
   });
-}
-
-/** Inspects a copy: opening the original would make SQLite apply its WAL or roll back its hot journal. */
-function isCopyDemoOrEmpty(path: string): boolean {
-  const inTemporary = <T>(work: () => T): T => explainErrors(tmpdir(), work, 'copy');
-  const folder = inTemporary(() => mkdtempSync(join(tmpdir(), 'league-sync-demo-')));
-  const copy = join(folder, 'leagues.db');
-  try {
-    for (const part of ['-wal', '-journal', ''].filter((suffix) => existsSync(path + suffix)))
-      inTemporary(() => copyFileSync(path + part, copy + part));
-    return isDemoOrEmpty(copy);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 function isDemoOrEmpty(path: string): boolean {

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
-import { canonicalJson, isObject, type JsonValue, parseJson } from '../league/json.ts';
+import { differingMembers, membersOf, parseJson } from '../league/json.ts';
 import { leagueJson } from '../league/league-json.ts';
 import { LEAGUE_MEMBERS } from '../league/schemas.ts';
 import type { leagueChanges } from './schema.ts';
@@ -50,35 +51,19 @@ function findMisfit({ kind, before, after }: Change, state: State | undefined): 
   if (was !== { added: 'never added', restored: 'removed', changed: 'live', removed: 'live' }[kind])
     return `says ${kind}, but the league was ${was} before`;
   if (state === undefined) return undefined;
-  const fits = after === null ? isSameJson(before, state.json) : isStep(state.json, before ?? '', after);
-  return fits ? undefined : 'has a `before` that does not fit the version before it';
+  const expected = after === null ? state.json : beforeOf(state.json, after);
+  return isSameJson(before, expected) ? undefined : 'has a `before` that does not fit the version before it';
 }
 
-/** Whether a change with this `before` leads from the league `was` to `after`. Exact only if it has to be: that is slow. */
-function isStep(was: string, before: string, after: string): boolean {
-  const [old, now] = [JSON.parse(before), JSON.parse(after)];
-  const differs = (name: string): boolean => typeof old[name] !== 'object' && name in now && old[name] !== now[name];
-  const isPlain = isObject(old) && isObject(now) && JSON.stringify(old) === before && Object.keys(old).every(differs);
-  return (isPlain && JSON.stringify({ ...now, ...old }) === was) || isExactStep(was, before, after);
-}
-
-function isExactStep(...texts: readonly [was: string, before: string, after: string]): boolean {
-  const [was, old, now] = texts.map(parseJson);
-  if (!isObject(was) || !isObject(old) || !isObject(now)) return false;
-  return [...new Set([was, old, now].flatMap(Object.keys))].every((name) => {
-    if (!Object.hasOwn(old, name)) return isSameValue(was[name], now[name]);
-    return isSameValue(was[name], old[name]) && !isSameValue(old[name], now[name]);
-  });
+/** The `before` of a change that leads from one version of a league to another. */
+function beforeOf(was: string, after: string): string {
+  const [old, now] = [membersOf(was), membersOf(after)];
+  return JSON.stringify(Object.fromEntries(differingMembers(old, now).map((name) => [name, old[name] ?? null])));
 }
 
 /** The order of keys makes no difference, as when leagues are compared. */
-function isSameValue(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return canonicalJson(one) === canonicalJson(other);
-}
-
 function isSameJson(one: string | null, other: string): boolean {
-  return one === other || (one !== null && isSameValue(parseJson(one), parseJson(other)));
+  return one === other || (one !== null && isDeepStrictEqual(parseJson(one), parseJson(other)));
 }
 
 function* compare(db: Database.Database, states: Map<string, State>): Generator<string> {

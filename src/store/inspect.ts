@@ -1,17 +1,12 @@
 import { existsSync } from 'node:fs';
 import { withReader } from './connection.ts';
 import { toDatabaseError } from './database-error.ts';
-import { isRegularFile, readHeader, sizeOf } from './database-file.ts';
+import { readHeader, sizeOf } from './database-file.ts';
 import { inspectForeignObjects } from './foreign-objects.ts';
 import { assertSchemaKnown, pendingUpgrade, readMigrations, schemaVersion } from './migrate.ts';
 import { prepareStatus } from './queries/overview.ts';
 
 export type Inspection = ReturnType<typeof inspectDatabase>;
-
-/** Whether the file exists and is not empty. Throws a DatabaseError. */
-export function holdsDatabase(path: string): boolean {
-  return isRegularFile(path) && sizeOf(path) > 0;
-}
 
 /** Completes "<path> has …" if even a reader would have to write to recover the database; otherwise undefined. */
 export function findUnrecovered(path: string): string | undefined {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { APPLICATION_ID } from './database-file.ts';
@@ -54,6 +54,17 @@ export function migrate(db: Database.Database, migrations: Migrations, at: strin
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${migrations.length}`);
   }).immediate();
+}
+
+/** Reads a database in memory that has the schema of these migrations and no rows. */
+export function withEmptyDatabase<T>(migrations: Migrations, read: (db: Database.Database) => T): T {
+  const db = new Database(':memory:');
+  try {
+    migrate(db, migrations, '2026-01-01T00:00:00.000Z');
+    return read(db);
+  } finally {
+    db.close();
+  }
 }
 
 /** The number of migrations applied; 0 for a file that is not ours yet. */

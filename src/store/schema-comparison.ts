@@ -1,10 +1,10 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
-import { type Migrations, migrate } from './migrate.ts';
+import { type Migrations, withEmptyDatabase } from './migrate.ts';
 
 /** Compares the schema with the one that these migrations make. What other programs added is no fault. */
 export function compareSchema(db: Database.Database, migrations: Migrations) {
-  const [found, expected] = [readSchema(db), makeSchema(migrations)];
+  const [found, expected] = [readSchema(db), withEmptyDatabase(migrations, readSchema)];
   const views: string[] = [];
   const faults: string[] = [];
   for (const [name, sql] of expected) {
@@ -16,16 +16,6 @@ export function compareSchema(db: Database.Database, migrations: Migrations) {
   const added = [...found.keys()].filter((name) => !expected.has(name));
   const silent = views.flatMap((name) => findFault(db, name));
   return { faults, added, count: expected.size, views: views.length, silent };
-}
-
-function makeSchema(migrations: Migrations) {
-  const db = new Database(':memory:');
-  try {
-    migrate(db, migrations, '2026-01-01T00:00:00.000Z');
-    return readSchema(db);
-  } finally {
-    db.close();
-  }
 }
 
 /** The SQL of each object by type and name, such as `index leagues_removed`; null if SQLite made the object. */

@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.ts';
-import { changedMembersJson, differsBeyond } from '../league/league-json.ts';
+import { changedMembersJson, leagueJson } from '../league/league-json.ts';
 import type { JsonText, League } from '../league/schemas.ts';
 import type { LeagueList, ReceivedLeague } from '../service/parse-leagues.ts';
+import { changedPaths, type Step } from '../store/queries/changed-fields.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
 import type { Hold, HoldReason } from '../store/tables/held-removals.ts';
 import type { LeagueIndex } from '../store/tables/leagues.ts';
@@ -10,7 +11,7 @@ import type { LeagueIndex } from '../store/tables/leagues.ts';
 export type Plan = ReturnType<typeof planPoll>;
 
 export function planPoll(
-  { leagues, holds }: Snapshot,
+  { leagues, holds }: Pick<Snapshot, 'leagues' | 'holds'>,
   list: LeagueList,
   { scope, removalLimit: limit, quietFields }: Pick<Config, 'scope' | 'removalLimit' | 'quietFields'>,
 ) {
@@ -103,10 +104,16 @@ export function reconcile(
     const before = changedMembersJson(stored, after.league);
     if (row.removed) restored.push({ before, after });
     else if (before === '{}') rehashed.push(after);
-    else if (quiet.length === 0 || differsBeyond(quiet, stored, after.league)) changed.push({ before, after });
+    else if (quiet.length === 0 || isLoud({ before, after: leagueJson(after.league) }, quiet))
+      changed.push({ before, after });
     else alike += 1;
   }
   return { added, changed, restored, rehashed, unchanged: alike + rehashed.length, listed };
+}
+
+/** Whether more than quiet fields differ. A quiet field may be a member of `extra`, too. */
+function isLoud(step: Step, quiet: readonly string[]): boolean {
+  return changedPaths(step).some((path) => !path.some((name) => quiet.includes(name)));
 }
 
 /** Fields that often change in many leagues at once. */

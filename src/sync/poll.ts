@@ -3,7 +3,7 @@ import type { JsonText } from '../league/schemas.ts';
 import { parseLeagues, type ReceivedLeague } from '../service/parse-leagues.ts';
 import { parseProfile } from '../service/parse-profile.ts';
 import type { Store } from '../store/store.ts';
-import type { Change } from '../store/tables/leagues.ts';
+import type { NewChange } from '../store/tables/leagues.ts';
 import type { RunStamp, Trigger } from '../store/tables/runs.ts';
 import { formatCount } from '../time/duration.ts';
 import { chooseValidators, findValidators } from './conditional-requests.ts';
@@ -61,7 +61,7 @@ function commit({ store, scope, baseUrl, serviceMoved = false }: RunDeps, plan: 
   for (const leagueId of plan.removals.removed) {
     const before = leagueJson(store.leagues.load(leagueId));
     store.leagues.remove(leagueId, stamp.at);
-    store.leagues.append({ ...stamp, leagueId, kind: 'removed', before, after: null });
+    store.leagues.append({ league_id: leagueId, kind: 'removed', before, after: null }, stamp);
   }
   store.holds.release(holds.ended);
   store.holds.hold(holds.begun, stamp, holdReason, holds.guardSince);
@@ -73,8 +73,8 @@ function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
   // Writes one table after the other, so that the pages of each stay in the cache.
   for (const after of written) leagues.upsert(after.league, after.hash, stamp.at);
-  const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
-    leagues.append({ ...stamp, leagueId: after.leagueId, kind, before, after: leagueJson(after.league) });
+  const append = (kind: NewChange['kind'], before: JsonText | null, { leagueId, league }: ReceivedLeague): void =>
+    leagues.append({ league_id: leagueId, kind, before, after: leagueJson(league) }, stamp);
   for (const after of added) append('added', null, after);
   for (const { before, after } of changed) append('changed', before, after);
   for (const { before, after } of restored) append('restored', before, after);

@@ -1,4 +1,5 @@
-import { changedFields, formatBareValue, nameBefore } from '../store/change-words.ts';
+import { formatBareValue, nameBefore } from '../store/change-words.ts';
+import { changedFields } from '../store/queries/changed-fields.ts';
 import type { Change } from '../store/queries/feed.ts';
 import { escapeControls } from '../terminal/style.ts';
 

@@ -61,16 +61,17 @@ async function exitCodes(bench: Bench, statements: readonly string[]): Promise<R
 }
 
 describe('query', { timeout: 60_000 }, () => {
-  it.each(['SELECT * FROM no_such_table', 'SELECT no_such_column FROM leagues'])(
-    'of a name that does not exist (%s) says where the names are',
-    async (sql) => {
-      const bench = await setUpSynced();
-      const { stderr } = await bench.run(['query', sql]);
-      const [, about, dictionary] = /; (.*) names the tables, (.*) their columns$/.exec(stderr.trimEnd()) ?? [];
-      expect((await bench.run(['query', about ?? ''])).stdout).toContain('league_field_changes');
-      expect((await bench.run(['query', dictionary ?? ''])).stdout).toContain('active_season_type');
-    },
-  );
+  it.each([
+    'SELECT * FROM no_such_table',
+    'SELECT no_such_column FROM leagues',
+    'SELECT "no_such_column" FROM leagues',
+  ])('of a name that does not exist (%s) says where the names are', async (sql) => {
+    const bench = await setUpSynced();
+    const { stderr } = await bench.run(['query', sql]);
+    const [, about, dictionary] = /; (.*) names the tables, (.*) their columns$/.exec(stderr.trimEnd()) ?? [];
+    expect((await bench.run(['query', about ?? ''])).stdout).toContain('league_field_changes');
+    expect((await bench.run(['query', dictionary ?? ''])).stdout).toContain('active_season_type');
+  });
 
   it('prints JSON that keeps every digit and every type', async () => {
     const bench = await setUpSynced();

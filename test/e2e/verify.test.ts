@@ -80,7 +80,7 @@ it('verify exits with 74 for what is not ours or not there', async () => {
   }
 });
 
-it('blames the file that is damaged, and names a change whose `after` is no league', async () => {
+it('blames the file that is damaged, names a change whose `after` is no league, and a lost table', async () => {
   const bench = await setUpSynced();
   const copy = join(bench.folder, 'copy.db');
   copyFileSync(bench.database, copy);
@@ -97,4 +97,7 @@ it('blames the file that is damaged, and names a change whose `after` is no leag
   );
   const spoilt = await bench.run(['verify', bench.database]);
   expect([spoilt.code, spoilt.stdout]).toEqual([1, expect.stringContaining('does not fit the version before it')]);
+  execute(bench.database, 'ALTER TABLE runs RENAME TO lost');
+  const lost = await bench.run(['verify', bench.database]);
+  expect([lost.code, lost.stdout]).toEqual([1, expect.stringContaining('it lacks the table league_changes, runs or')]);
 });

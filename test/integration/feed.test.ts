@@ -167,13 +167,8 @@ describe('the feed', () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
     const pages: number[] = [];
-    for (const page of readFeed(
-      path,
-      withReader(path, (db) => findRange(db, { afterSeq: 0 })),
-      {
-        limit: Number.POSITIVE_INFINITY,
-      },
-    )) {
+    const range = withReader(path, (db) => findRange(db, { afterSeq: 0 }));
+    for (const page of readFeed(path, range)) {
       pages.push(page.length);
       append(path, [CHANGES], 0);
     }
@@ -189,7 +184,7 @@ describe('the feed', () => {
       const last = Number(readRows(path, 'SELECT max(seq) AS last FROM league_changes')[0]?.last);
       const range = withReader(path, (db) => findRange(db, start));
       append(path, [CHANGES]);
-      const entries = [...readFeed(path, range, { limit: Number.POSITIVE_INFINITY })].flat();
+      const entries = [...readFeed(path, range)].flat();
       expect(entries.at(-1)?.seq).toBe(last);
       expect(new Set(entries.map(({ seq }) => seq)).size).toBe(entries.length);
     }
@@ -200,7 +195,7 @@ describe('the feed', () => {
     const path = await makeFeed(folder);
     const range = withReader(path, (db) => findRange(db, { newest: 3 }, { leagueId: 'l0' }));
     append(path, [2, 4, 6]);
-    const entries = [...readFeed(path, range, { limit: 3 })].flat();
+    const entries = [...readFeed(path, range, 3)].flat();
     expect(entries.map(({ seq }) => seq)).toEqual([1_196, 1_198, 1_200]);
   });
 });

@@ -11,7 +11,6 @@ import {
   type PollView,
   type RecentChange,
 } from '../../store/queries/changed-polls.ts';
-import { significantFields } from '../../store/queries/feed.ts';
 import type { Facet } from '../../store/queries/leagues.ts';
 import type { State } from '../worker-state.ts';
 import {
@@ -197,12 +196,11 @@ export function renderSign(kind: Kind): Html {
 }
 
 export function renderFields({ kind, fields }: RecentChange, maxFields: number): Html | '' {
-  const shown = significantFields(fields);
   // A removed or restored league always differs in `last_update_datetime`, often in nothing else.
-  const isNews = kind === 'changed' || shown.some(({ field }) => field !== 'last_update_datetime');
-  if (shown.length === 0 || !isNews) return '';
-  const rest = shown.length - maxFields;
-  return html`<dl class="diff">${shown.slice(0, maxFields).map(renderField)}</dl>${rest > 0 ? html`<p class="more muted">and ${count(rest)} more</p>` : ''}`;
+  const isNews = kind === 'changed' || fields.some(({ field }) => field !== 'last_update_datetime');
+  if (fields.length === 0 || !isNews) return '';
+  const rest = fields.length - maxFields;
+  return html`<dl class="diff">${fields.slice(0, maxFields).map(renderField)}</dl>${rest > 0 ? html`<p class="more muted">and ${count(rest)} more</p>` : ''}`;
 }
 
 function renderField({ field, old, now }: FieldChange): Html {

@@ -12,7 +12,7 @@ import type { Read, State } from '../worker-state.ts';
 import { groupViews, renderDays } from './changes.ts';
 import { glyphOf } from './face.ts';
 import { renderOutages } from './fresh-days.ts';
-import { bdi, count, countOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
+import { bdi, count, countOf, dayOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
 import { explainNone } from './leagues.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
 import { bandSince, renderSeasons } from './seasons.ts';
@@ -41,7 +41,7 @@ export function createReader(read: Read, countFacets: ReturnType<typeof createFa
         recent: readViews(db, {}, RECENT),
         issues: readIssues(db),
         facets: countFacets(db),
-        seasons: readSeasonOverview(db, now, bandSince(now)),
+        seasons: readSeasonOverview(db, dayOf(now), bandSince(now)),
       }));
     } catch (error) {
       return { error: toRunError(error).message };

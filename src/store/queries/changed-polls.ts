@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
-import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
+import type { JsonValue } from '../../league/json.ts';
+import { type ChangedField, changedFields, countFields } from './changed-fields.ts';
 import { type Change, lastSeq } from './feed.ts';
 
 export type Kind = Change['kind'];
@@ -31,7 +32,6 @@ export type PollFilter = {
 // millions of rows.
 const CHANGED_POLLS = "FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0";
 const MAX_SHOWN_CHARS = 200;
-const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [`'${name}'`] : [])).join();
 
 /** The polls that match, newest first; with `newerThan`, the next ones after that poll. */
 function* iteratePolls(db: Database.Database, filter: PollFilter): Generator<ChangedPoll> {
@@ -75,15 +75,21 @@ const memberOf = (name: string): string => `coalesce(after ->> '$.${name}', befo
 /** Reads the changes that the statement `found` selects, in its order. Preparing takes longer than reading a few. */
 function prepareChanges(db: Database.Database, found: string): (values: object) => readonly RecentChange[] {
   const member = (name: string): string => `substr(${memberOf(name)}, 1, ${MAX_SHOWN_CHARS}) AS ${name}`;
-  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(
-    `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')} FROM (${found})`,
+  const rows = db.prepare<[object], Omit<RecentChange, 'fields'> & Pick<Change, 'before' | 'after'>>(
+    `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')}, before, after FROM (${found})`,
   );
-  const text = (value: string): string =>
-    `substr(CASE WHEN ${value} IN (0, 1) AND field IN (${FLAGS}) THEN iif(${value}, 'true', 'false') ELSE CAST(${value} AS TEXT) END, 1, ${MAX_SHOWN_CHARS})`;
-  const fieldsOf = db.prepare<[number], FieldChange>(
-    `SELECT field, ${text('old_value')} AS old, ${text('new_value')} AS now FROM league_field_changes WHERE seq = ?`,
-  );
-  return (values) => rows.all(values).map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
+  const shorten = ({ field, old, now }: ChangedField) => ({ field, old: toText(old), now: toText(now) });
+  // One by one: a change may have very long values.
+  return (values) =>
+    Array.from(rows.iterate(values), ({ before, after, ...row }) => {
+      return { ...row, fields: changedFields({ before, after }).map(shorten) };
+    });
+}
+
+function toText(value: JsonValue): string | null {
+  if (value === null) return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.slice(0, MAX_SHOWN_CHARS).toWellFormed();
 }
 
 /** What is selected beyond days and kinds, which `runs` knows: these are looked for in the feed itself. */
@@ -129,19 +135,6 @@ const EXAMPLES = 3;
 /** Fields are counted in no more changes of one page. */
 const MAX_COUNTED = 1_000;
 
-/** How many of a poll's changes are of each field, most first. */
-function countFields(db: Database.Database, { at }: ChangedPoll) {
-  const sql = `WITH members AS (
-      SELECT seq, field.key AS name, iif(field.key = 'extra', added.key, NULL) AS member
-      FROM league_changes, json_each(before) AS field
-        LEFT JOIN json_each(iif(field.key = 'extra', after, NULL), '$.extra') AS added ON NOT EXISTS (
-          SELECT 1 FROM json_each(before, '$.extra') AS old WHERE old.key = added.key AND old.value IS added.value)
-      WHERE at = ? AND kind = 'changed')
-    SELECT substr(name || coalesce('.' || member, ''), 1, ${MAX_SHOWN_CHARS}) AS field, count(DISTINCT seq) AS leagues
-    FROM members WHERE name <> 'last_update_datetime' GROUP BY 1 ORDER BY leagues DESC, field LIMIT 4`;
-  return db.prepare<[string], { readonly field: string; readonly leagues: number }>(sql).all(at);
-}
-
 /** Polls with those of their changes that are shown. A kind of which a poll has more than `foldAbove` is one line. */
 export function readViews(db: Database.Database, filter: PollFilter, limits: ViewLimits) {
   const readOf = prepareChanges(
@@ -153,7 +146,7 @@ export function readViews(db: Database.Database, filter: PollFilter, limits: Vie
   const countIn = (poll: ChangedPoll) => {
     if (poll.changed > left) return undefined;
     left -= poll.changed;
-    return countFields(db, poll);
+    return countFields(db, poll.at);
   };
   return readPolls(db, filter, limits).map((poll) => {
     const kinds = filter.kind ? [filter.kind] : KINDS.filter((kind) => poll[kind] > 0);

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
 import { withReader } from '../connection.ts';
 import type { leagueChanges } from '../schema.ts';
@@ -25,12 +24,19 @@ export type FeedRange = FeedFilter & { readonly after: number; readonly last: nu
 const matches = ({ leagueId, kind }: FeedFilter): string =>
   `${leagueId === undefined ? 'true' : 'league_id = @leagueId'} AND ${kind === undefined ? 'true' : 'kind = @kind'}`;
 
-const prepareLastSeq = (db: Database.Database) =>
-  db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck();
-
 /** The number of the newest change; 0 if there is none. */
 export function lastSeq(db: Database.Database): number {
-  return prepareLastSeq(db).get() ?? 0;
+  return db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
+}
+
+/** Repeats what `read` found last until the feed grows, or an argument changes. */
+export function untilFeedGrows<Args extends readonly string[], T>(read: (db: Database.Database, ...args: Args) => T) {
+  let last: { readonly key: string; readonly found: T } | undefined;
+  return (db: Database.Database, ...args: Args): T => {
+    const key = [lastSeq(db), ...args].join(' ');
+    if (last?.key !== key) last = { key, found: read(db, ...args) };
+    return last.found;
+  };
 }
 
 /** When a change was stored; undefined if there is no such change. */
@@ -44,17 +50,13 @@ export function readSeqs(db: Database.Database, at: string): FeedRange {
   return db.prepare<[string], FeedRange>(sql).get(at) as FeedRange;
 }
 
-/** What the worker asks of the feed, prepared once: the delivery looks at it every second. */
-export function createFeed(db: Database.Database) {
-  const selectLast = prepareLastSeq(db);
-  const last = (): number => selectLast.get() ?? 0;
-  return {
-    lastSeq: last,
-    /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
-    changesAfter: (seq: number, limits: BatchLimits): readonly Change[] =>
-      readBatch(db, { after: seq, last: last() }, limits).entries,
-  };
-}
+/** What the worker asks of the feed. */
+export const createFeed = (db: Database.Database) => ({
+  lastSeq: () => lastSeq(db),
+  /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
+  changesAfter: (seq: number, limits: BatchLimits): readonly Change[] =>
+    readBatch(db, { after: seq, last: lastSeq(db) }, limits).entries,
+});
 
 /** Whether a league with this id has ever been listed. */
 export function hasLeague(db: Database.Database, leagueId: string): boolean {
@@ -78,10 +80,10 @@ export function findRange(db: Database.Database, start: FeedStart, filter: FeedF
 export const BATCH: BatchLimits = { limit: 500, maxChars: 4_000_000 };
 
 /** Reads the range in batches to save memory, oldest changes first. Throws a DatabaseError. */
-export function* readFeed(path: string, range: FeedRange, options: BatchLimits): Generator<readonly Change[]> {
+export function* readFeed(path: string, range: FeedRange, limit = Number.POSITIVE_INFINITY) {
   let { after } = range;
-  for (let left = options.limit, more = true; more && left > 0; ) {
-    const limits = { ...BATCH, ...options, limit: Math.min(left, BATCH.limit) };
+  for (let left = limit, more = true; more && left > 0; ) {
+    const limits = { ...BATCH, limit: Math.min(left, BATCH.limit) };
     const batch = withReader(path, (db) => readBatch(db, { ...range, after }, limits));
     yield batch.entries;
     left -= batch.entries.length;
@@ -108,42 +110,4 @@ export function readBatch(db: Database.Database, range: FeedRange, limits: Batch
 export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: Change): string {
   const [id, name, what] = [league_id, league_name, kind].map((text) => JSON.stringify(text));
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;
-}
-
-const CHANGES_COMPARED = 1_000;
-const FEWEST_COMPARED = 100;
-const NOISY_SHARE = 0.9;
-
-/** The field in which alone nine tenths of the last 1,000 changes differ; undefined if there is none. */
-export function findNoisyField(path: string) {
-  const sql = `SELECT iif(kind = 'changed', before, '{}') AS before, after FROM league_changes ORDER BY seq DESC LIMIT ${CHANGES_COMPARED}`;
-  const found = withReader(path, (db) => db.prepare<[], Pick<Change, 'before' | 'after'>>(sql).all());
-  const fields = found.map(({ before, after }) =>
-    soleDifference(JSON.parse(before ?? '{}'), JSON.parse(after ?? '{}')),
-  );
-  const [[field, all] = [undefined, []]] = [...Map.groupBy(fields, (name) => name)].toSorted(
-    ([, one], [, other]) => other.length - one.length,
-  );
-  if (field === undefined || found.length < FEWEST_COMPARED || all.length < NOISY_SHARE * found.length)
-    return undefined;
-  return { field, changes: all.length, of: found.length };
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-/** The only field of `before`, or the only member of `extra` that differs; undefined if there are more, or none. */
-function soleDifference(before: Members, after: Members): string | undefined {
-  const [field, ...others] = Object.keys(before);
-  if (field === undefined || others.length > 0) return undefined;
-  if (field !== 'extra') return field;
-  const [one, other] = [Object(before.extra) as Members, Object(after.extra) as Members];
-  const members = new Set([...Object.keys(one), ...Object.keys(other)]);
-  const [member, ...more] = [...members].filter((name) => !isDeepStrictEqual(one[name], other[name]));
-  return more.length === 0 ? member : undefined;
-}
-
-/** Drops `last_update_datetime` if other fields changed too, since it changes whenever one of them does. */
-export function significantFields<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
-  const significant = fields.filter(({ field }) => field !== 'last_update_datetime');
-  return significant.length === 0 ? fields : significant;
 }

@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3';
 import { membersJson } from '../../league/league-json.ts';
-import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
+import { type FieldValue, LEAGUE_MEMBERS } from '../../league/schemas.ts';
 import type { leagues } from '../schema.ts';
+import { type LeagueRow, toLeague } from '../tables/leagues.ts';
 import { type BatchLimits, takeBatch } from './batch.ts';
-import { lastSeq } from './feed.ts';
+import { untilFeedGrows } from './feed.ts';
 
 /** An empty or absent value matches every league, except that removed leagues match only the status `removed`. */
 export type Filter = {
@@ -94,15 +95,8 @@ export type Facets = ReturnType<typeof countFacets>;
 /** More sports and statuses are not counted. */
 const MAX_FACETS = 100;
 
-/** Caches the counts until the feed grows, since counting reads every league. */
-export function createFacetCounter(): (db: Database.Database) => Facets {
-  let last: { seq: number; facets: Facets } | undefined;
-  return (db) => {
-    const seq = lastSeq(db);
-    if (last?.seq !== seq) last = { seq, facets: countFacets(db) };
-    return last.facets;
-  };
-}
+/** Counting reads every league. */
+export const createFacetCounter = () => untilFeedGrows(countFacets);
 
 /** Counts the live leagues by sport, and all leagues by status, with `removed` as the status of removed leagues. */
 function countFacets(db: Database.Database) {
@@ -121,26 +115,26 @@ export type LeagueDetails = NonNullable<ReturnType<typeof readLeague>>;
 
 type LeagueTimes = Pick<League, 'first_seen_at' | 'changed_at' | 'removed_at'> & { readonly held_since: string | null };
 
-/** `text`: the first 2,000 characters of a value; null for NULL. `length`: the total number of characters. */
-type Truncated = { readonly text: string | null; readonly length: number };
-
 const MAX_READ_CHARS = 2_000;
 
 /** `fields` are those of the interface and `extra`, as text; flags are `true` or `false`. */
 export function readLeague(db: Database.Database, leagueId: string) {
-  const sql = `SELECT substr(league_name, 1, ${MAX_READ_CHARS}) AS name, first_seen_at, changed_at, removed_at,
+  const sql = `SELECT *,
       (SELECT held_since FROM held_removals WHERE held_removals.league_id = leagues.league_id) AS held_since
     FROM leagues WHERE league_id = ?`;
-  const row = db.prepare<[string], LeagueTimes & { readonly name: string }>(sql).get(leagueId);
+  const row = db.prepare<[string], LeagueRow & LeagueTimes>(sql).safeIntegers(true).get(leagueId);
   if (row === undefined) return undefined;
-  const readField = (column: string, type: string): Truncated => {
-    const text = type === 'flag' ? `iif(${column}, 'true', 'false')` : `CAST(${column} AS TEXT)`;
-    const field = `SELECT iif(${column} IS NULL, NULL, substr(${text}, 1, ${MAX_READ_CHARS})) AS text,
-        coalesce(length(${column}), 0) AS length
-      FROM leagues WHERE league_id = ?`;
-    return db.prepare<[string], Truncated>(field).get(leagueId) as Truncated;
-  };
-  return { ...row, fields: LEAGUE_MEMBERS.map(({ name, type }) => ({ name, value: readField(name, type) })) };
+  const { first_seen_at, changed_at, removed_at, held_since } = row;
+  const league = toLeague(row);
+  const fields = LEAGUE_MEMBERS.map(({ name }) => ({ name, value: shorten(league[name]) }));
+  const name = shorten(league.league_name).text ?? '';
+  return { name, first_seen_at, changed_at, removed_at, held_since, fields };
+}
+
+/** `text`: the first 2,000 characters of a value; null for NULL. `length`: the total number of characters. */
+function shorten(value: FieldValue) {
+  const text = value === null ? null : String(value);
+  return { text: text?.slice(0, MAX_READ_CHARS).toWellFormed() ?? null, length: text?.length ?? 0 };
 }
 
 /** The name of a league; undefined if there is none with this id. */
@@ -176,34 +170,29 @@ export type ListedFilter = {
   readonly sport?: string | undefined;
 };
 
-/** Integers are BigInt, so that no digit is lost. */
-type JsonRow = Readonly<Record<string, string | number | bigint | null>> & { readonly league_id: string };
-
-const COLUMNS = [...LEAGUE_MEMBERS.map(({ name }) => name), 'first_seen_at', 'changed_at'];
-const FLAGS = [...LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [name] : [])), 'held'];
-
 /**
  * The live leagues that match, by `league_id`: whole leagues as in the feed, with two timestamps and whether the removal
  * is held, as JSON objects.
  */
 export function readListed(db: Database.Database, filter: ListedFilter, limits: BatchLimits) {
   const { status, sport } = filter;
-  const sql = `SELECT ${COLUMNS.join(', ')}, league_id IN (SELECT league_id FROM held_removals) AS held FROM leagues
+  const sql = `SELECT *, league_id IN (SELECT league_id FROM held_removals) AS held FROM leagues
     WHERE removed_at IS NULL AND league_id > @after
       AND ${status === undefined ? 'true' : 'status = @status'} AND ${sport === undefined ? 'true' : 'sport = @sport'}
     ORDER BY league_id LIMIT @most`;
   const found = db
-    .prepare<[object], JsonRow>(sql)
+    .prepare<[object], LeagueRow>(sql)
     .safeIntegers(true)
     .iterate({ ...filter, most: limits.limit + 1 });
   const { rows: leagues, more } = takeBatch(formatLeagues(found), limits, ({ json }) => json.length);
   return { leagues, more };
 }
 
-function* formatLeagues(rows: Iterable<JsonRow>): Generator<{ readonly league_id: string; readonly json: string }> {
+function* formatLeagues(rows: Iterable<LeagueRow>): Generator<{ readonly league_id: string; readonly json: string }> {
   for (const row of rows) {
-    const flags = FLAGS.map((name) => [name, row[name] === null ? null : row[name] === 1n]);
-    const json = membersJson(LEAGUE_MEMBERS, { ...row, ...Object.fromEntries(flags) });
-    yield { league_id: row.league_id, json };
+    const { first_seen_at = null, changed_at = null, held } = row;
+    const league = toLeague(row);
+    const members = { ...league, first_seen_at, changed_at, held: held === 1n };
+    yield { league_id: league.league_id, json: membersJson(LEAGUE_MEMBERS, members) };
   }
 }

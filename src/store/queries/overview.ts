@@ -2,14 +2,15 @@ import type Database from 'better-sqlite3';
 import { desc, eq, type SQL } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { withReader } from '../connection.ts';
-import { assertSchemaCurrent } from '../migrate.ts';
+import { holdsDatabase } from '../database-file.ts';
+import { assertSchemaCurrent, readMigrations, withEmptyDatabase } from '../migrate.ts';
 import { logins, runs } from '../schema.ts';
 import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
 import { createIdentity } from '../tables/identity.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
 import { createLoginRows } from '../tables/logins.ts';
 import type { OutputName, OutputRow } from '../tables/outputs.ts';
-import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
+import { createRunRows, type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
 
 /** A row of the view `attention`. */
 export type Attention = {
@@ -128,24 +129,23 @@ function selectLogin(client: Database.Database, isWanted?: SQL) {
 }
 
 /** The stored state that a poll compares the received list with. */
-export type Snapshot = {
-  readonly leagues: Pick<ReturnType<typeof createLeagueRows>, 'index' | 'load' | 'joinedSince'>;
-  readonly holds: Pick<ReturnType<typeof createHoldRows>, 'all'>;
-  readonly identity: Pick<ReturnType<typeof createIdentity>, 'baseUrl'>;
-  readonly logins: Pick<ReturnType<typeof createLoginRows>, 'lastingFailures'>;
-};
+export type Snapshot = ReturnType<typeof createRows>;
 
-/** Reads in one transaction. Throws a DatabaseError, for example if a newer program version wrote the database. */
+const createRows = (client: Database.Database) => ({
+  leagues: createLeagueRows(client),
+  holds: createHoldRows(drizzle({ client })),
+  identity: createIdentity(client),
+  logins: createLoginRows(client),
+  runs: createRunRows(client),
+});
+
+/** Reads in one transaction; of no database, nothing. Throws a DatabaseError, for example if it is of a newer version. */
 export function readSnapshot<T>(path: string, read: (snapshot: Snapshot) => T): T {
+  const readRows = (client: Database.Database): T => client.transaction(() => read(createRows(client)))();
+  if (!holdsDatabase(path)) return withEmptyDatabase(readMigrations(), readRows);
   return withReader(path, (client) => {
     assertSchemaCurrent(client, path);
-    const snapshot = {
-      leagues: createLeagueRows(client),
-      holds: createHoldRows(drizzle({ client })),
-      identity: createIdentity(client),
-      logins: createLoginRows(client),
-    };
-    return client.transaction(() => read(snapshot))();
+    return readRows(client);
   });
 }
 

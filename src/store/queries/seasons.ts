@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { lastSeq } from './feed.ts';
+import { untilFeedGrows } from './feed.ts';
 
 /** What the service said of the season of a league from `at` on; `status` is null while the league was not listed. */
 export type SeasonStep = { readonly at: string; readonly status: string | null; readonly season: string | null };
@@ -36,19 +36,12 @@ export const isBeforeSeason = (season: string): boolean => /^(pre|quali)/i.test(
 const LATELY_MS = 30 * 86_400_000;
 const BY_PRIORITY = 'priority, league_name COLLATE NOCASE, league_id';
 
-/** Reads which leagues are in season, until the feed grows or a day ends: that reads every league. */
-export function createSeasonReader() {
-  let last: { readonly key: string; readonly overview: SeasonOverview } | undefined;
-  return (db: Database.Database, now: number, since: string): SeasonOverview => {
-    const key = `${lastSeq(db)} ${since}`;
-    if (last?.key !== key) last = { key, overview: readOverview(db, now, since) };
-    return last.overview;
-  };
-}
+/** Reading which leagues are in season reads every league. */
+export const createSeasonReader = () => untilFeedGrows(readOverview);
 
 /** By the data alone: a league without a season in it is in no group. */
-function readOverview(db: Database.Database, now: number, since: string) {
-  const lately = new Date(now - LATELY_MS).toISOString();
+function readOverview(db: Database.Database, today: string, since: string) {
+  const lately = new Date(Date.parse(today) - LATELY_MS).toISOString();
   const isLong = Number(db.prepare('SELECT count(*) FROM leagues').pluck().get()) > MOST_GROUPED;
   const group = (condition: string): readonly SportLeagues[] => {
     if (isLong) return [];

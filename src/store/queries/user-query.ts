@@ -77,7 +77,7 @@ export function runQuery(path: string, sql: string): QueryResult {
 
 /** After a name that does not exist: the one that was probably meant, or else where names are found. */
 function hintOf(message: string, db: Database.Database): string {
-  const [, kind, name] = /^no such (table|column): (?:\w+\.)?(\w+)/.exec(message) ?? [];
+  const [, kind, name] = /^no such (table|column): "?(?:\w+\.)?(\w+)/.exec(message) ?? [];
   if (kind === undefined || name === undefined) return '';
   const known = `SELECT DISTINCT ${kind === 'table' ? 'object' : 'column_name'} FROM data_dictionary WHERE column_name <> ''`;
   const names = tryOrUndefined(() => db.prepare<[], string>(known).pluck().all()) ?? [];
