@@ -57,15 +57,15 @@ export function createPages(monitor: Monitor) {
       }));
       return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, state)];
     }),
-    '/league': handle(({ query }, { now }) => {
+    '/league': handle(({ query }, state) => {
       const id = query.get('id') ?? '';
       const { details, ...past } = read((db) => ({
         details: readLeague(db, id),
         history: readChanges(db, id, MAX_HISTORY),
-        steps: readSeasons(db, id, bandSince(now)),
+        steps: readSeasons(db, id, bandSince(state.now)),
       }));
       if (details === undefined) return missing('No such league', 'There is no league with this id');
-      return [{ title: details.name }, renderLeague(id, { details, ...past }, now)];
+      return [{ title: details.name }, renderLeague(id, { details, ...past }, state)];
     }),
     '/changes': handle(({ query }, state) => {
       const number = (name: string) => parsePositive(query.get(name));

@@ -42,7 +42,7 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, path, now }: State, drift: Issues['drift']): Html | '' {
+function renderAttention({ verdict, attention: found, asTyped, now }: State, drift: Issues['drift']): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // Where the headline already says stale and since when, this says why polls fail.
@@ -62,7 +62,7 @@ function renderAttention({ verdict, attention: found, path, now }: State, drift:
       html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
     const happened = html`${begun}${renderSummary(row, drift)}`;
     return html`<li>${renderLine('What happened', happened)}
-${renderLine('What you can do', renderAdvice(what_to_do, path))}</li>`;
+${renderLine('What you can do', renderAdvice(what_to_do, asTyped))}</li>`;
   })}</ul>`;
 }
 
@@ -90,23 +90,15 @@ function renderSummary({ what, summary, count: found }: Attention, drift: Issues
 
 const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
 
-/** A worker that serves the page runs; what a person types must name its database. */
+/** A worker that serves the page runs. */
 const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
-const COMMAND = /league-sync (?:check|(accept-removals|webhook (?:replay --since \d+|skip))|webhook test|profile)/;
+const COMMAND = /(league-sync (?:accept-removals|changes|check|profile|webhook \w+)(?: --since \S*\w)?)/;
 
-/** Advice of the view `attention` as fits a page, with its commands as they can be copied and typed. */
-export function renderAdvice(text: string, database: string | undefined): Html {
-  const fitting = capitalize(text.replace(FOR_NO_WORKER, '')).replace(/^League-sync/, 'league-sync');
-  const parts = fitting.split(new RegExp(`(${COMMAND.source})`)).filter((_, index) => index % 3 !== 2);
-  return html`${parts.map((part, index) => {
-    if (index % 2 === 0) return part;
-    const isOfDatabase = COMMAND.exec(part)?.[1] !== undefined && database !== undefined;
-    return html`<code class="command">${part}${isOfDatabase ? ` --database ${quote(database)}` : ''}</code>`;
-  })}`;
+/** Advice of the view `attention` as fits a page, with its commands as they are to be typed. */
+export function renderAdvice(text: string, asTyped: (command: string) => string): Html {
+  const parts = text.replace(FOR_NO_WORKER, '').split(COMMAND);
+  return html`${parts.map((part, index) => (index % 2 === 0 ? (index === 0 ? capitalize(part) : part) : html`<code class="command">${asTyped(part)}</code>`))}`;
 }
-
-/** A path as a shell reads it as one word. */
-const quote = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 function renderChecks(worker: State, driftCount: number): Html | '' {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = worker.freshness ?? {};
