@@ -55,26 +55,25 @@ function renderAttention({ verdict, attention: found, asTyped, now }: State, dri
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => renderReason(message))}${rows.map((row) => {
+  return html`<ul class="attention">${others.map(({ message }) => renderReason(message, asTyped))}${rows.map((row) => {
     const { since, what_to_do } = row;
     const begun =
       since &&
       html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-    const happened = html`${begun}${renderSummary(row, drift)}`;
-    return html`<li>${renderLine('What happened', happened)}
-${renderLine('What you can do', renderAdvice(what_to_do, asTyped))}</li>`;
+    return renderRow(html`${begun}${renderSummary(row, drift)}`, renderAdvice(what_to_do, asTyped));
   })}</ul>`;
 }
 
 /** A message whose last part, after a semicolon, says what to do, as those of the worker's errors do. */
-function renderReason(message: string): Html {
+function renderReason(message: string, asTyped: State['asTyped']): Html {
   const parts = message.split('; ');
   const fix = parts.length > 1 ? parts.pop() : undefined;
   const what = bdi(parts.map(capitalize).join('. '));
-  if (fix === undefined) return html`<li>${renderLine('What happened', what)}</li>`;
-  return html`<li>${renderLine('What happened', html`${what}.`)}
-${renderLine('What you can do', bdi(capitalize(fix)))}</li>`;
+  return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, asTyped));
 }
+
+const renderRow = (what: Html, advice: Html | '' | undefined): Html =>
+  html`<li>${renderLine('What happened', what)}${advice && renderLine('What you can do', advice)}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -116,22 +115,20 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
   }${renderOutputs(worker)}</ul>`;
 }
 
+const MAX_WHY_LENGTH = 60;
+
 /** The outputs that fail: the data is up to date here, but not at the webhook, mirror or copy. */
 function renderOutputs({ outputs, attention, now }: State): Html {
   const failing = outputs.filter((output) => /stopped|failing/.test(outputCondition(output)));
   return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next, last_error: error }) => {
-    const lack = pending === null || pending === 0 ? '' : `, ${countOf(pending, 'change')} pending`;
-    const again = next === null ? '' : html`, next attempt ${relativeTime(next, now, 'until')}`;
-    const why = (error ?? 'not known why')
-      .replace(/^The mirror at .*? cannot be used: |\.$/g, '')
-      .slice(0, MAX_WHY_LENGTH);
+    const lack = pending ? `, ${countOf(pending, 'change')} pending` : '';
+    const again = next && html`, next attempt ${relativeTime(next, now, 'until')}`;
+    const why = (error ?? 'not known why').replace(/^The mirror at .*? cannot be used: |\.$/g, '');
     // For its first hour a failure is no row of `attention`.
     const isSaid = attention.some(({ what }) => what === name);
-    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} fails${lack}: ${bdi(why)}${again}</a></li>`;
+    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} fails${lack}: ${bdi(why.slice(0, MAX_WHY_LENGTH))}${again}</a></li>`;
   })}`;
 }
-
-const MAX_WHY_LENGTH = 60;
 
 function renderSessionCheck({ failure, token, now }: State): Html {
   if (failure !== undefined && failure.subject !== 'profile') return html`<li class="bad">no session</li>`;
