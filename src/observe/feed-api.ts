@@ -3,8 +3,7 @@ import { changeJson, lastSeq, readBatch, timeOfChange } from '../store/queries/f
 import { formatTimestamp } from '../time/clock.ts';
 import { parseDuration } from '../time/duration.ts';
 import { PARAMETERS, ParameterError, withParameters } from './parameters.ts';
-import { jsonResponse, jsonTextResponse } from './server.ts';
-import type { Turns } from './turns.ts';
+import { type Handler, jsonResponse, jsonTextResponse } from './server.ts';
 import type { Monitor } from './worker-state.ts';
 
 /** Less than most proxies wait for an answer. */
@@ -15,6 +14,13 @@ const MOST_WAITING = 100;
 export const MAX_PAGE_CHARS = 1_000_000;
 /** All readers that wait are answered at once, and each answer takes memory. */
 const MAX_AWAITED_CHARS = MAX_PAGE_CHARS / 10;
+
+/** Work of which one is done at a time. */
+export type Turns = {
+  readonly take: <T>(work: () => T | Promise<T>) => Promise<T>;
+  /** Requests that take a turn each, but not too many at once. */
+  readonly enqueue: (handler: Handler) => Handler;
+};
 
 /** The feed for programs without SQL, which can wait for its next change. `stop`: of the worker, which ends all waits. */
 export function createFeedApi({ read, provenance }: Monitor, turns: Turns, stop: AbortSignal) {

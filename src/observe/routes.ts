@@ -1,11 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { createFeedApi } from './feed-api.ts';
+import { createFeedApi, type Turns } from './feed-api.ts';
 import { createJsonApi } from './json-api.ts';
 import { createMetrics } from './metrics.ts';
 import { createPages } from './page/pages.ts';
 import { type Handler, jsonResponse, type Request, type Response, textResponse } from './server.ts';
-import { createTurns } from './turns.ts';
 import type { Monitor } from './worker-state.ts';
 
 const METHODS = ['GET', 'HEAD'];
@@ -52,6 +52,33 @@ export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
     return { status, body, headers: { ...HEADERS, ...headers } };
   };
   return { handle, listeners: [metrics.onEvent, feed.onEvent] };
+}
+
+/** The maximum number of unfinished requests for pages, assets and JSON. A browser sends fewer at once. */
+const MAX_QUEUED = 8;
+const TOO_MANY = 'Too many requests at once; try again.';
+const AGAIN = { 'Retry-After': '1' };
+
+/** Does one thing at a time, each in its own turn, so that polls, probes and signals wait for one page at most. */
+export function createTurns(): Turns {
+  let queued = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  const take: Turns['take'] = (work) => {
+    const done = last.then(() => setImmediate()).then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+  const enqueue: Turns['enqueue'] = (handler) => (request) => {
+    if (queued >= MAX_QUEUED)
+      return request.path.endsWith('.json')
+        ? jsonResponse({ error: TOO_MANY }, 503, AGAIN)
+        : textResponse(`${TOO_MANY}\n`, 503, AGAIN);
+    queued += 1;
+    return take(() => handler(request)).finally(() => {
+      queued -= 1;
+    });
+  };
+  return { take, enqueue };
 }
 
 const HEADERS: Response['headers'] = {

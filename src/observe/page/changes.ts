@@ -63,15 +63,12 @@ export function renderChanges(view: ChangesView, state: Pick<State, 'now' | 'set
 function renderForm({ choice, days, sports, leagueName }: ChangesView): Html {
   const { day, kind, sport, field, league } = choice;
   const total = days.reduce((sum, counts) => sum + totalOf(counts), 0);
-  const select = (name: string, values: readonly string[], chosen: string | undefined): Html =>
-    renderSelect(
-      name,
-      `all ${name}s`,
-      values.map((value) => [value]),
-      chosen,
-    );
   const names = sports.map(({ name }) => name);
-  const selects = [select('kind', KINDS, kind), select('sport', names, sport), select('field', FIELDS, field)];
+  const selects = [
+    renderSelect('kind', KINDS, kind),
+    renderSelect('sport', names, sport),
+    renderSelect('field', FIELDS, field),
+  ];
   /** A choice that no field of the form makes, and the way out of it. */
   const chosen = (name: 'poll' | 'league', words: Html | string): Html | '' =>
     choice[name] === undefined

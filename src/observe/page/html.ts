@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Facet } from '../../store/queries/leagues.ts';
 import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
 import { formatAge, formatCount } from '../../time/duration.ts';
 
@@ -120,17 +121,24 @@ export function renderLinks(label: string, links: readonly (Link | false | undef
   return items.some((item) => item) ? html`<nav aria-label="${label}"><ul class="pages">${items}</ul></nav>` : '';
 }
 
-type Option = readonly [value: string, count?: number];
-
 /** A choice of a form. A chosen value that is not among the `options` is added to them; an empty one stands for all. */
-export function renderSelect(name: string, all: string, options: readonly Option[], chosen = ''): Html {
-  const known = options.some(([value]) => value === chosen) ? options : [...options, [chosen] as const];
-  const option = (value: string, label: string): Html =>
+export function renderSelect(
+  name: string,
+  options: readonly (string | Facet)[],
+  chosen = '',
+  all = `all ${name}s`,
+): Html {
+  const named = options.map((option) => (typeof option === 'string' ? { name: option } : option));
+  const known = named.some((option) => option.name === chosen) ? named : [...named, { name: chosen }];
+  const render = (value: string, label: string): Html =>
     html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`;
-  const named = known.filter(([value]) => value !== '');
-  return html`<select name="${name}" aria-label="${name}">${option('', all)}${named.map(([value, leagues]) =>
-    option(value, leagues === undefined ? value : `${isolate(value)} (${count(leagues)})`),
-  )}</select>`;
+  return html`<select name="${name}" aria-label="${name}">${render('', all)}${known.map((option) => {
+    if (option.name === '') return '';
+    return render(
+      option.name,
+      'leagues' in option ? `${isolate(option.name)} (${count(option.leagues)})` : option.name,
+    );
+  })}</select>`;
 }
 
 /** An option holds no element that could isolate a text that is written from right to left. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Facet, Facets, Filter, LeaguePage, Sort } from '../../store/queries/leagues.ts';
+import type { Facets, Filter, LeaguePage, Sort } from '../../store/queries/leagues.ts';
 import type { State } from '../worker-state.ts';
 import { glyphOf, monogram } from './face.ts';
 import {
@@ -32,17 +32,16 @@ export function renderLeagues(view: LeaguesView, { now, success }: Pick<State, '
   return html`<section aria-labelledby="leagues-title" data-part="search"><div class="line"><h1 id="leagues-title">Leagues</h1>${isEmpty ? '' : renderForm(view)}</div></section>
 <section aria-label="List of leagues" data-part="leagues">${
     listing.leagues.length === 0
-      ? html`<p class="muted">${isEmpty ? explainNone(success) : explainNoMatch(choice)}</p>`
+      ? html`<p class="muted">${explainNoMatch(choice, success)}</p>`
       : html`<div class="top count"><p class="muted">${describeRange(listing)}</p>${renderPager(listing, choice, 'Pages')}</div>${renderTable(listing, choice, now)}${renderPager(listing, choice, 'Pages, below the list')}`
   }</section>`;
 }
 
 function renderForm({ choice, facets, held }: LeaguesView): Html {
   const statuses = held > 0 ? [...facets.statuses, { name: 'held', leagues: held }] : facets.statuses;
-  const options = (found: readonly Facet[]) => found.map(({ name, leagues }) => [name, leagues] as const);
   return html`<form action="leagues" method="get" role="search"><input type="search" name="q" aria-label="Name, place or id" placeholder="Name, place or id" value="${choice.search ?? ''}">
-${renderSelect('sport', 'all sports', options(facets.sports), choice.sport)}
-${renderSelect('status', 'all live', options(statuses), choice.status)}
+${renderSelect('sport', facets.sports, choice.sport)}
+${renderSelect('status', statuses, choice.status, 'all live')}
 ${choice.sort === USUAL_SORT ? '' : html`<input type="hidden" name="sort" value="${choice.sort}">`}<button type="submit">Search</button></form>`;
 }
 
@@ -70,11 +69,14 @@ function describeRange({ leagues, page, total }: LeaguePage): string {
 export const explainNone = (success: object | undefined): string =>
   success === undefined ? 'No leagues yet.' : 'The service lists no leagues.';
 
-const explainNoMatch = ({ search }: Choice): Html =>
-  html`No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a>`;
+function explainNoMatch({ search, sport, status }: Choice, success: object | undefined): Html | string {
+  // All that there were may have been removed.
+  if (!search && !sport && !status) return explainNone(success);
+  return html`No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a>`;
+}
 
 /** That of the service. */
-const USUAL_SORT: Sort = 'priority';
+export const USUAL_SORT: Sort = 'priority';
 
 export function pathTo({ search, sport, status, sort }: Choice, page = 1): string {
   const values = { q: search, sport, status, sort: sort === USUAL_SORT ? undefined : sort };

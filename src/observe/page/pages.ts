@@ -11,7 +11,7 @@ import { createReader, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage } from './layout.ts';
 import { MAX_HISTORY, renderLeague } from './league.ts';
-import { type Choice, LEAGUES_A_PAGE, renderLeagues } from './leagues.ts';
+import { LEAGUES_A_PAGE, renderLeagues, USUAL_SORT } from './leagues.ts';
 import { bandSince } from './seasons.ts';
 
 /** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
@@ -47,7 +47,12 @@ export function createPages(monitor: Monitor) {
       ];
     }),
     '/leagues': handle(({ query }, state) => {
-      const choice = readChoice(query);
+      const choice = {
+        search: query.get('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
+        sport: query.get('sport') || undefined,
+        status: query.get('status') || undefined,
+        sort: oneOf(SORTS, query.get('sort')) ?? USUAL_SORT,
+      };
       const page = parsePositive(query.get('page')) ?? 1;
       const view = read((db) => ({
         choice,
@@ -98,15 +103,6 @@ export function createPages(monitor: Monitor) {
 
 function missing(title: string, text: string, up = './'): Page {
   return [{ title, status: 404, up }, html`<h1 data-part="missing">${text}</h1>`];
-}
-
-function readChoice(query: URLSearchParams): Choice {
-  return {
-    search: query.get('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
-    sport: query.get('sport') || undefined,
-    status: query.get('status') || undefined,
-    sort: oneOf(SORTS, query.get('sort')) ?? 'priority',
-  };
 }
 
 const oneOf = <T extends string>(values: readonly T[], text: string | null): T | undefined =>

@@ -181,7 +181,7 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
 
 function renderDrift({ drift, driftCount }: Issues, now: number): Html {
   const rest = driftCount - drift.length;
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">format</span> The list differs from what was agreed</h2>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">format</span> What the service sends differs from what was agreed</h2>
 <p>Values that fit no column are kept in <code>extra</code>.</p>
 <ul>${drift.map(
     (entry) =>

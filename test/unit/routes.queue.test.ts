@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { createTurns } from '../../src/observe/routes.ts';
 import { textResponse } from '../../src/observe/server.ts';
-import { createTurns } from '../../src/observe/turns.ts';
 import { makeRequest } from '../support/request.ts';
 
 it('pages are rendered one at a time, and excess requests get 503', async () => {
