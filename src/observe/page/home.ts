@@ -67,7 +67,7 @@ export function renderHome(state: State, data: HomeData): Html {
   const changes = html`<section aria-labelledby="recent-title"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${recent.length === 0 ? none : renderDays(recent, days, { ...state, maxFields: MAX_FIELDS, level: 'h3' })}</section>`;
   // Few changes are shorter than what is beside them.
   const isShort = recent.length <= FEW_LINES;
-  return html`${renderVerdict(state, { fresh, ...issues })}
+  return html`${renderVerdict(state, { fresh, driftCount: issues.driftCount })}
 ${renderNotices(issues, now)}
 <div class="major" data-part="recent">${changes}${isShort ? renderWorker(state) : ''}</div>
 <div class="minor" data-part="leagues">${renderLeaguesCard(facets, success && freshness)}</div>

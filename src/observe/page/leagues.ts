@@ -78,7 +78,7 @@ function explainNoMatch({ search, sport, status }: Choice, success: object | und
 /** That of the service. */
 export const USUAL_SORT: Sort = 'priority';
 
-export function pathTo({ search, sport, status, sort }: Choice, page = 1): string {
+function pathTo({ search, sport, status, sort }: Choice, page = 1): string {
   const values = { q: search, sport, status, sort: sort === USUAL_SORT ? undefined : sort };
   return pathWith('leagues', { ...values, page: page > 1 ? page : undefined });
 }

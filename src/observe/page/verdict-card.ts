@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
-import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
@@ -11,7 +10,7 @@ import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTim
 import { iconPath } from './layout.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
-type Stored = ({ readonly fresh: FreshTime | undefined } & Pick<Issues, 'drift' | 'driftCount'>) | undefined;
+type Stored = { readonly fresh: FreshTime | undefined; readonly driftCount: number } | undefined;
 
 /** The top of the home page: the verdict, the age of the data, and what needs attention. */
 export function renderVerdict(worker: State, stored: Stored): Html {
@@ -20,7 +19,7 @@ export function renderVerdict(worker: State, stored: Stored): Html {
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
 <p class="facts">${renderFacts(worker)}</p></div>
-${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker, stored?.drift ?? [])}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
+${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
 function renderFacts(worker: State): Html {
@@ -42,7 +41,7 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, asTyped, now }: State, drift: Issues['drift']): Html | '' {
+function renderAttention({ verdict, attention: found, asTyped, now }: State): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // Where the headline already says stale and since when, this says why polls fail.
@@ -55,13 +54,14 @@ function renderAttention({ verdict, attention: found, asTyped, now }: State, dri
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => renderReason(message, asTyped))}${rows.map((row) => {
-    const { since, what_to_do } = row;
-    const begun =
-      since &&
-      html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-    return renderRow(html`${begun}${renderSummary(row, drift)}`, renderAdvice(what_to_do, asTyped));
-  })}</ul>`;
+  return html`<ul class="attention">${others.map(({ message }) => renderReason(message, asTyped))}${rows.map(
+    ({ since, summary, what_to_do }) => {
+      const begun =
+        since &&
+        html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
+      return renderRow(html`${begun}${bdi(summary)}`, renderAdvice(what_to_do, asTyped));
+    },
+  )}</ul>`;
 }
 
 /** A message whose last part, after a semicolon, says what to do, as those of the worker's errors do. */
@@ -76,16 +76,6 @@ const renderRow = (what: Html, advice: Html | '' | undefined): Html =>
   html`<li>${renderLine('What happened', what)}${advice && renderLine('What you can do', advice)}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const MAX_NAMED_DRIFT = 3;
-
-/** What the view says, except for drift, which the page says in plain words. */
-function renderSummary({ what, summary, count: found }: Attention, drift: Issues['drift']): Html {
-  const named = drift.slice(0, Math.min(MAX_NAMED_DRIFT, found ?? 0));
-  if (what !== 'drift' || named.length === 0) return bdi(summary);
-  const rest = (found ?? 0) - named.length;
-  return html`The format of the answers changed: ${named.map((entry, index) => html`${index > 0 ? '; ' : ''}${describeDrift(entry)}`)}${rest > 0 ? ` and ${count(rest)} more` : ''}.`;
-}
 
 const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
 
