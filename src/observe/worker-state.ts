@@ -164,9 +164,7 @@ function readSuccess(finishedAt: string, staleAtText: string | null, clock: Cloc
   return { at, staleAt, monotonicAt: monotonic - Math.max(0, now - at), monotonicStaleAt: monotonic + leftMs };
 }
 
-type Stored = Pick<ReturnType<typeof readStored>, 'attention' | 'outputs'> & {
-  readonly freshness: Freshness | undefined;
-};
+type Stored = Omit<ReturnType<typeof readStored>, 'freshness'> & { readonly freshness: Freshness | undefined };
 
 function readStored({ read, freshness, attention, outputStatus }: Store) {
   return read(() => ({ freshness: freshness(), attention: attention(), outputs: outputStatus() }));

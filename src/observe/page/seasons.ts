@@ -21,7 +21,7 @@ const NAME_WIDTH = 92;
 export const bandSince = (now: number): string => `${dayOf(now - YEAR_MS)}T00:00:00.000Z`;
 
 /** What the colours of a season mean. */
-const PHASES: Readonly<Record<Phase, string>> = {
+const PHASES: Record<Phase, string> = {
   pre: 'before the season',
   on: 'in season',
   late: 'playoffs',
