@@ -70,6 +70,7 @@ const io: ProcessIO = {
   adviseOn: (database) => {
     advised = database;
   },
+  asTyped,
 };
 
 /** Wraps a text to the width of the terminal, if there is one, and escapes its control characters. */
@@ -191,8 +192,8 @@ function printError(text: string): void {
   process.stderr.write(`${asTyped(text)}\n`);
 }
 
-function asTyped(text: string): string {
-  return writeAsTyped(text, { ...advised, environment: process.env });
+function asTyped(text: string, database = advised): string {
+  return writeAsTyped(text, { ...database, environment: process.env });
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
@@ -205,7 +206,7 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
     },
     paint: createPaint(hasColor),
     clear: clearProgress,
-    asTyped,
+    asTyped: (text) => asTyped(text),
   };
 }
 

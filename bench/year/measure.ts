@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { createReader } from '../../src/observe/page/home.ts';
 import { createApp } from '../../src/observe/routes.ts';
 import { withOwnSnapshot } from '../../src/store/connection.ts';
+import { createDayCounter } from '../../src/store/queries/changed-polls.ts';
 import { createFacetCounter } from '../../src/store/queries/leagues.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createTestMonitor, makeMonitorSources } from '../../test/support/monitor-sources.ts';
@@ -29,7 +30,10 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     const { status } = await handle(makeRequest(path));
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   };
-  const readStored = createReader((read) => withOwnSnapshot(store.path, read), createFacetCounter());
+  const readStored = createReader((read) => withOwnSnapshot(store.path, read), {
+    countFacets: createFacetCounter(),
+    countDays: createDayCounter(),
+  });
   const state = monitor.state();
   const times: Record<string, number> = {
     'queries of /': await timeOf(async () => void readStored(state)),

@@ -46,6 +46,8 @@ export type ProcessIO = {
   readonly closeLogs: () => Promise<void>;
   /** From now on, printed text that advises commands is about this database. */
   readonly adviseOn: (database: AdvisedDatabase) => void;
+  /** Writes the commands in a text as they must be typed, for this database. */
+  readonly asTyped: (text: string, database: AdvisedDatabase) => string;
   /** Aborts with a StoppedError on SIGTERM, SIGINT, or a SIGHUP that ends the command. */
   readonly stop: AbortSignal;
   /** Called on SIGHUP, unless the terminal that the program was started at is gone. */

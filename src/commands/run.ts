@@ -17,5 +17,13 @@ export const run: Command<unknown> = async (io) => {
 /** What a worker needs of the process that it runs in. */
 export function surroundingsOf(io: ProcessIO) {
   const [copy, mirror] = [createCopyProcess(io), createMirrorProcess(io)];
-  return { system: REAL_SYSTEM, pid: io.pid, onPollNow: io.onHangup, copy, mirror, serve: serveStatus };
+  return {
+    system: REAL_SYSTEM,
+    pid: io.pid,
+    onPollNow: io.onHangup,
+    asTyped: io.asTyped,
+    copy,
+    mirror,
+    serve: serveStatus,
+  };
 }

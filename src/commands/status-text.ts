@@ -27,6 +27,8 @@ type Row = readonly [name: string, text: string, tone?: Tone];
 
 const MAX_HELD = 5;
 const RUNS_SHOWN = 10;
+/** At a terminal equal runs are one line: more than a week, at a poll every five minutes. */
+export const RUNS_READ = 2_500;
 /** The most lines of the result of a run. */
 const MAX_LINES = 3;
 
@@ -159,23 +161,36 @@ const RUN_TONES: Readonly<Record<string, Tone>> = {
   failed: 'bad',
 };
 
-type Told = { readonly run: RunSummary; readonly what: string; readonly count: number; readonly since: string };
+/** `since` is undefined if there may be more such runs before those that were read. */
+type Told = {
+  readonly run: RunSummary;
+  readonly what: string;
+  readonly count: number;
+  readonly since: string | undefined;
+};
 
 /** At a terminal, equal runs in a row of one kind are one, so that the last other one is in view. */
 function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Told[] {
   const told: Told[] = [];
+  /** The kinds of which another run follows that is not told. */
+  const ended = new Set<RunSummary['kind']>();
   for (const run of runs) {
     const { kind, outcome, started_at: since } = run;
+    if (ended.has(kind)) continue;
     const isGood = outcome === 'changed' || outcome === 'unchanged' || outcome === 'held';
     const what = run.error_message ?? (isGood && kind === 'leagues' ? describeCounts(run, run.http_status) : '');
     const index = told.findLastIndex((one) => one.run.kind === kind);
     const last = told[index];
     if (isFolding && last?.run.outcome === outcome && last.what === what && outcome !== 'changed')
       told[index] = { ...last, count: last.count + 1, since };
-    else if (told.length === RUNS_SHOWN) break;
+    else if (told.length === RUNS_SHOWN) ended.add(kind);
     else told.push({ run, what, count: 1, since });
   }
-  return told;
+  const isCut = runs.length === RUNS_READ;
+  return told.map((one, index) => {
+    const isLast = told.findLastIndex(({ run }) => run.kind === one.run.kind) === index;
+    return isCut && isLast && !ended.has(one.run.kind) ? { ...one, since: undefined } : one;
+  });
 }
 
 function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions): string {
@@ -183,7 +198,8 @@ function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions)
   const isNarrow = terminal !== undefined && terminal.columns < NARROW_COLUMNS;
   const ifNotNarrow = (...cells: readonly string[]) => (isNarrow ? [] : cells);
   const rows = foldRuns(last_runs, terminal !== undefined).map(({ run, what, count, since }): readonly Cell[] => {
-    const many = count === 1 ? '' : `×${count} since ${timeOfDay(Date.parse(since), now)}`;
+    const times = since === undefined ? 'or more' : `since ${timeOfDay(Date.parse(since), now)}`;
+    const many = count === 1 ? '' : `×${count} ${times}`;
     return [
       ...ifNotNarrow(String(run.id)),
       run.kind,

@@ -9,13 +9,10 @@ import { escapeAtTerminal } from '../terminal/style.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
-import { formatStatus, type StatusReport } from './status-text.ts';
+import { formatStatus, RUNS_READ, type StatusReport } from './status-text.ts';
 
 /** How long a worker may take to answer, whose address may be another's. */
 const ASK_MS = 1_000;
-
-/** At a terminal equal runs are one line: more than a week, at a poll every five minutes. */
-const RUNS_READ = 2_500;
 
 type StatusOptions = DatabaseOption & { readonly json?: boolean; readonly failIfStale?: boolean };
 

@@ -9,11 +9,10 @@ const MOST_NAMED = 20;
 const LIMITS = { limit: MOST_NAMED, maxChars: 1_000_000 };
 
 type Database = Parameters<Parameters<Read>[0]>[0];
-type Origin = Pick<ReturnType<Monitor['provenance']>, 'source' | 'as_of'>;
 
 /** The newest polls that changed something, for feed readers (RFC 4287). Links are relative to the address of the feed. */
-export function renderAtom(db: Database, { source, as_of }: Origin): string {
-  const polls = readPolls(db, {}, { maxChanges: MOST_ENTRIES, foldAbove: 0 }).slice(0, MOST_ENTRIES);
+export function renderAtom(db: Database, { source, as_of }: ReturnType<Monitor['provenance']>): string {
+  const polls = readPolls(db, {}, { maxChanges: MOST_ENTRIES, foldAbove: 0 }).polls.slice(0, MOST_ENTRIES);
   const id = `urn:league-sync:${source ?? 'unknown'}`;
   const updated = polls[0]?.at ?? as_of ?? new Date(0).toISOString();
   return `<?xml version="1.0" encoding="utf-8"?>

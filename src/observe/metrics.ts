@@ -6,6 +6,7 @@ import type { LoginRecord } from '../service/login.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { REASONS } from './verdict.ts';
 import type { Monitor, State } from './worker-state.ts';
 
@@ -77,10 +78,8 @@ function addPolls(gauge: AddGauge): void {
     leagues: seconds(schedule.nextTime(now)),
     profile: profile === 'off' ? undefined : seconds(profile.nextTime(now)),
   });
-  const reasons: Read = ({ verdict }) => {
-    const present = new Set(verdict.reasons.map(({ reason }) => reason));
-    return Object.fromEntries(REASONS.map((reason) => [reason, present.has(reason) ? 1 : 0]));
-  };
+  const reasons: Read = ({ verdict }) =>
+    Object.fromEntries(REASONS.map((reason) => [reason, +verdict.reasons.some((found) => found.reason === reason)]));
   gauge('build_info', 'Which version this is; always 1.', ({ version }) => ({ [version]: 1 }), 'version');
   gauge('last_success_timestamp_seconds', 'When the last good poll ended; absent if none did.', successes, 'kind');
   gauge('next_slot_timestamp_seconds', 'When the next scheduled run is due.', nextRuns, 'kind');
@@ -128,12 +127,7 @@ function seconds(ms: number | undefined): number | undefined {
 }
 
 function bytesOf(path: string | undefined): number | undefined {
-  if (path === undefined) return undefined;
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.size;
-  } catch {
-    return undefined;
-  }
+  return path === undefined ? undefined : tryOrUndefined(() => statSync(path, { throwIfNoEntry: false })?.size);
 }
 
 /** Every series starts at 0: Prometheus cannot see the increase of a counter that did not exist before. */

@@ -1,5 +1,6 @@
 import { findPackage } from '../package.ts';
 import { dictionaryRows } from '../store/data-dictionary.ts';
+import { PARAMETERS } from './parameters.ts';
 import { REASONS } from './verdict.ts';
 
 /** A JSON Schema. */
@@ -114,82 +115,52 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   Error: object({ error: STRING }),
 };
 
-type Response = readonly [status: number, description: string, schema?: Schema, type?: string];
+/** The answers are by status, without those that every address with parameters has; 200 is JSON without a type. */
+type Endpoint = readonly [id: string, summary: string, answers: Readonly<Record<number, Schema>>, type?: string];
 
-const answers = (...responses: readonly Response[]): Schema =>
-  Object.fromEntries(
-    responses.map(([status, description, schema = STRING, type = 'application/json']) => [
-      String(status),
-      { description, content: { [type]: { schema } } },
-    ]),
-  );
-const parameter = (name: string, schema: Schema, description: string): Schema => ({
-  name,
-  in: 'query',
-  schema,
-  description,
-});
-const get = (operationId: string, summary: string, responses: Schema, parameters: readonly Schema[] = []): Schema => ({
-  get: { operationId, summary, parameters, responses },
-});
-
-const TEXT = 'text/plain';
-const LIMIT = parameter('limit', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }, 'How many at most.');
-const WRONG: Response = [400, 'A parameter is wrong; the error names it.', refer('Error')];
-const UNREADABLE: Response = [503, 'The database cannot be read now, or too many readers ask.', refer('Error')];
 const CHANGES = { changes: listOf(refer('Change')), next: describe(INTEGER, 'The next `since`.'), more: BOOLEAN };
 const LEAGUES = { leagues: listOf(refer('StoredLeague')), next: nullable(STRING), more: BOOLEAN };
-const PATHS: Readonly<Record<string, Schema>> = {
-  '/livez': get('isAlive', 'Whether the process responds.', answers([200, 'It does.', object({ live: BOOLEAN })])),
-  '/readyz': get(
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  '/livez': ['isAlive', 'Whether the process responds.', { 200: object({ live: BOOLEAN }) }],
+  '/readyz': [
     'isReady',
     'Whether the data is up to date and can be kept so.',
-    answers([200, 'It is.', refer('Readiness')], [503, 'It is not, for these reasons.', refer('Readiness')]),
-  ),
-  '/metrics': get('readMetrics', 'Metrics for Prometheus.', answers([200, 'Its text format.', STRING, TEXT])),
-  '/status.json': get(
-    'readStatus',
-    'What the worker does and the database holds.',
-    answers([200, '', refer('Status')]),
-  ),
-  '/changes.json': get(
+    { 200: refer('Readiness'), 503: refer('Readiness') },
+  ],
+  '/metrics': ['readMetrics', 'Metrics for Prometheus.', { 200: STRING }, 'text/plain'],
+  '/status.json': ['readStatus', 'What the worker does and the database holds.', { 200: refer('Status') }],
+  '/changes.json': [
     'readChanges',
     'The change feed, oldest first.',
-    answers(
-      [200, 'A page of it.', object({ ...CHANGES, ...PROVENANCE })],
-      WRONG,
-      [
-        409,
-        'The feed has no such change: the file is another one, or was restored.',
-        object({ last_seq: INTEGER, ...PROVENANCE }),
-      ],
-      UNREADABLE,
-    ),
-    [
-      parameter('since', { type: 'integer', minimum: 0, default: 0 }, 'The last change that is known (`seq`).'),
-      parameter('at', INSTANT, 'Its `at`.'),
-      LIMIT,
-      parameter('wait', STRING, 'How long to wait for a change, such as `25s`; at most 50 s.'),
-    ],
-  ),
-  '/leagues.json': get(
-    'readLeagues',
-    'The live leagues, by `league_id`.',
-    answers([200, 'A page of them.', object({ ...LEAGUES, ...PROVENANCE })], WRONG, UNREADABLE),
-    [
-      parameter('status', STRING, 'Only leagues with this status.'),
-      parameter('sport', STRING, 'Only leagues of this sport.'),
-      parameter('after', STRING, 'The `next` of the page before.'),
-      LIMIT,
-    ],
-  ),
-  '/changes.atom': get(
+    { 200: object({ ...CHANGES, ...PROVENANCE }), 409: object({ last_seq: INTEGER, ...PROVENANCE }) },
+  ],
+  '/leagues.json': ['readLeagues', 'The live leagues, by `league_id`.', { 200: object({ ...LEAGUES, ...PROVENANCE }) }],
+  '/changes.atom': [
     'readAtom',
-    'The newest polls that changed something, for feed readers.',
-    answers([200, 'RFC 4287.', STRING, 'application/atom+xml'], WRONG, UNREADABLE),
-  ),
-  '/openapi.json': get('describe', 'This description.', answers([200, 'OpenAPI 3.1.', { type: 'object' }])),
+    'The newest polls that changed something, for feed readers (RFC 4287).',
+    { 200: STRING },
+    'application/atom+xml',
+  ],
+  '/openapi.json': ['describe', 'This description.', { 200: { type: 'object' } }],
 };
+const JSON_TYPE = 'application/json';
+const STATUSES: Readonly<Record<string, string>> = {
+  200: 'The answer.',
+  400: 'A parameter is wrong; the error names it.',
+  409: 'The feed has no such change: the file is another one, or was restored.',
+  503: 'Not ready, or the database cannot be read now, or too many readers ask.',
+};
+
+function describePath([path, [operationId, summary, answers, type = JSON_TYPE]]: readonly [string, Endpoint]) {
+  const [, taken] = Object.entries(PARAMETERS).find(([name]) => name === path) ?? [];
+  const all = taken === undefined ? answers : { 400: refer('Error'), 503: refer('Error'), ...answers };
+  const responses = Object.entries(all).map(([status, schema]) => {
+    const content = { [status === '200' ? type : JSON_TYPE]: { schema } };
+    return [status, { description: STATUSES[status], content }] as const;
+  });
+  const parameters = Object.entries(taken ?? {}).map(([name, schema]) => ({ name, in: 'query', schema }));
+  return [path, { get: { operationId, summary, parameters, responses: Object.fromEntries(responses) } }] as const;
+}
 
 const MESSAGE = { source: nullable(STRING), summary: STRING, as_of: nullable(INSTANT), stale_at: nullable(INSTANT) };
 const STATE = { ...MESSAGE, since: nullable(INSTANT), what_to_do: STRING };
@@ -207,7 +178,7 @@ const MESSAGES: Readonly<Record<string, Properties>> = {
 const SENT = { 200: { description: 'Accepted, as is any 2xx.' }, 410: { description: 'Nothing more is sent.' } };
 const webhook = ([type, data]: readonly [string, Properties]) => {
   const schema = object({ type: { const: type }, timestamp: INSTANT, data: object(data) });
-  return [type, { post: { requestBody: { content: { 'application/json': { schema } } }, responses: SENT } }] as const;
+  return [type, { post: { requestBody: { content: { [JSON_TYPE]: { schema } } }, responses: SENT } }] as const;
 };
 
 /** The description of everything that programs read here, and of the webhook's messages (OpenAPI 3.1). */
@@ -216,7 +187,7 @@ export function describeApi(): Schema {
   return {
     openapi: '3.1.0',
     info: { title: 'league-sync', version, description: 'Later versions only add members.' },
-    paths: PATHS,
+    paths: Object.fromEntries(Object.entries(ENDPOINTS).map(describePath)),
     webhooks: Object.fromEntries(Object.entries(MESSAGES).map(webhook)),
     components: { schemas: SCHEMAS },
   };

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { createFeedApi, type Turns } from './feed-api.ts';
 import { createJsonApi } from './json-api.ts';
 import { createMetrics } from './metrics.ts';
 import { createPages } from './page/pages.ts';
 import { type Handler, jsonResponse, type Request, type Response, textResponse } from './server.ts';
-import { createWaitingReaders } from './waiting-readers.ts';
 import type { Monitor } from './worker-state.ts';
 
 const METHODS = ['GET', 'HEAD'];
@@ -13,25 +13,13 @@ const METHODS = ['GET', 'HEAD'];
 /** Everything that the status server serves; all of it is read-only. `handle` never rejects. */
 export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
   const metrics = createMetrics(monitor);
-  const readers = createWaitingReaders(stop);
-  const enqueue = createRequestQueue();
+  const turns = createTurns();
+  const feed = createFeedApi(monitor, turns, stop);
   const { pages, notFound } = createPages(monitor);
-  const queued = new Map(Object.entries({ ...createJsonApi(monitor), ...pages }));
-  const respondInTurn = enqueue((request) => (queued.get(request.path) ?? notFound)(request));
-  /** Makes a response that has nothing new anew, until it has, or its time is over. */
-  const respondWhenNew = async (request: Request): Promise<Response> => {
-    using place = readers.enter();
-    if (place === undefined)
-      return jsonResponse({ error: 'too many readers wait: ask again without wait' }, 503, { 'Retry-After': '1' });
-    let response = await respondInTurn(request, true);
-    const until = performance.now() + (response.waitMs ?? 0);
-    request.hold(response.waitMs ?? 0);
-    while (response.waitMs !== undefined && performance.now() < until) {
-      if (!(await readers.wait(until - performance.now(), request.gone))) break;
-      response = await respondInTurn(request, true);
-    }
-    return response;
-  };
+  const queued = Object.entries({ ...createJsonApi(monitor), ...pages });
+  const respondNotFound = turns.enqueue(notFound);
+  const routes = new Map(queued.map(([path, handler]) => [path, turns.enqueue(handler)]));
+  routes.set('/changes.json', feed.handle);
   /** Answered at once, and under any host. */
   const immediate = new Map(
     Object.entries<Handler>({
@@ -54,9 +42,7 @@ export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
     if (handler !== undefined) return handler(request);
     if (!request.isHostAllowed)
       return textResponse('Unknown host: use localhost, or add it to LEAGUE_SYNC_ALLOWED_HOSTS.\n', 421);
-    return request.path === '/changes.json' && request.query.has('wait')
-      ? respondWhenNew(request)
-      : respondInTurn(request);
+    return (routes.get(request.path) ?? respondNotFound)(request);
   };
   const handle = async (request: Request): Promise<Response> => {
     const { headers, status, body } = await respond(request).catch((error: unknown) => {
@@ -65,7 +51,7 @@ export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
     });
     return { status, body, headers: { ...HEADERS, ...headers } };
   };
-  return { handle, listeners: [metrics.onEvent, readers.onEvent] };
+  return { handle, listeners: [metrics.onEvent, feed.onEvent] };
 }
 
 /** The maximum number of unfinished requests for pages, assets and JSON. A browser sends fewer at once. */
@@ -73,27 +59,26 @@ const MAX_QUEUED = 8;
 const TOO_MANY = 'Too many requests at once; try again.';
 const AGAIN = { 'Retry-After': '1' };
 
-/** Renders one page at a time, each in its own turn, so that polls, probes and signals wait for one page at most. */
-export function createRequestQueue() {
+/** Does one thing at a time, each in its own turn, so that polls, probes and signals wait for one page at most. */
+export function createTurns(): Turns {
   let queued = 0;
   let last: Promise<unknown> = Promise.resolve();
-  /** `isAdmitted`: by another limit. */
-  return (handler: Handler) =>
-    (request: Request, isAdmitted = false): Response | Promise<Response> => {
-      if (queued >= MAX_QUEUED && !isAdmitted)
-        return request.path.endsWith('.json')
-          ? jsonResponse({ error: TOO_MANY }, 503, AGAIN)
-          : textResponse(`${TOO_MANY}\n`, 503, AGAIN);
-      if (!isAdmitted) queued += 1;
-      const response = last
-        .then(() => setImmediate())
-        .then(() => handler(request))
-        .finally(() => {
-          if (!isAdmitted) queued -= 1;
-        });
-      last = response.catch(() => undefined);
-      return response;
-    };
+  const take: Turns['take'] = (work) => {
+    const done = last.then(() => setImmediate()).then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+  const enqueue: Turns['enqueue'] = (handler) => (request) => {
+    if (queued >= MAX_QUEUED)
+      return request.path.endsWith('.json')
+        ? jsonResponse({ error: TOO_MANY }, 503, AGAIN)
+        : textResponse(`${TOO_MANY}\n`, 503, AGAIN);
+    queued += 1;
+    return take(() => handler(request)).finally(() => {
+      queued -= 1;
+    });
+  };
+  return { take, enqueue };
 }
 
 const HEADERS: Response['headers'] = {

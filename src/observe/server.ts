@@ -24,8 +24,6 @@ export type Response = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** There is nothing new: the response is made anew as soon as there is, at the latest after so many ms. */
-  readonly waitMs?: number;
 };
 
 export type Handler = (request: Request) => Response | Promise<Response>;

@@ -28,11 +28,14 @@ export type Monitor = ReturnType<typeof createMonitor>;
 /** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
 export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 
+/** Writes the commands in a text as they must be typed for the database at this path. */
+type WriteAsTyped = (text: string, path: string) => string;
+
 /** What the worker is and does; a plain value, read once for each request. Timestamps are in ms. */
 export type State = ReturnType<Monitor['state']>;
 
 /** Follows the events of the worker. `isStale` is its one judgement of staleness; true without a good poll. */
-export function createMonitor(settings: PublicSettings, clock: Clock) {
+export function createMonitor(settings: PublicSettings, clock: Clock, asTyped: WriteAsTyped = (text) => text) {
   const fixed = { settings, version: findPackage().version, startedAt: clock.now() };
   let sources: MonitorSources | undefined;
   /** The last good poll of the leagues. */
@@ -103,6 +106,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock) {
       ...fixed,
       now: clock.now(),
       verdict: store === undefined ? STARTING : assess({ ...input, databaseFault: findFault(store, lastFailure) }),
+      asTyped: (text: string) => asTyped(text, store?.path ?? settings.database),
       /** With symbolic links resolved; undefined until the database is open. */
       path: store?.path,
       ...rows,
@@ -160,9 +164,7 @@ function readSuccess(finishedAt: string, staleAtText: string | null, clock: Cloc
   return { at, staleAt, monotonicAt: monotonic - Math.max(0, now - at), monotonicStaleAt: monotonic + leftMs };
 }
 
-type Stored = Pick<ReturnType<typeof readStored>, 'attention' | 'outputs'> & {
-  readonly freshness: Freshness | undefined;
-};
+type Stored = Omit<ReturnType<typeof readStored>, 'freshness'> & { readonly freshness: Freshness | undefined };
 
 function readStored({ read, freshness, attention, outputStatus }: Store) {
   return read(() => ({ freshness: freshness(), attention: attention(), outputs: outputStatus() }));

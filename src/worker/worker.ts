@@ -27,6 +27,8 @@ import { createWalWatch } from './wal-watch.ts';
 export type WorkerOptions = Pick<OpenOptions, 'system' | 'log' | 'pid' | 'signal' | 'copy'> & {
   readonly mirror: RunMirror;
   readonly serve: Serve;
+  /** Writes the commands in a text as they must be typed, for the database at a path; by default as they are. */
+  readonly asTyped?: (text: string, database: { readonly option: string; readonly isDemo: boolean }) => string;
   /** Registers the handler of SIGHUP. */
   readonly onPollNow: (pollNow: () => void) => void;
   readonly demo?: {
@@ -63,10 +65,12 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 }
 
 async function work(config: Config, options: WorkerOptions, onClosed: (result: CloseResult) => void): Promise<void> {
-  const { log, signal, demo, system } = options;
+  const { log, signal, demo, system, asTyped = (text) => text } = options;
   const { clock } = system;
   const events = createEvents(log);
-  const monitor = createMonitor(config, clock);
+  const monitor = createMonitor(config, clock, (text, path) =>
+    asTyped(text, { option: path, isDemo: demo !== undefined }),
+  );
   // Opened first and therefore disposed last: its wait for a pending request must not delay closing the database.
   await using heartbeat = openHeartbeat(config, { ...system, log });
   await using resources = await openWorker(config, {

@@ -53,7 +53,7 @@ describe('the pages', () => {
     const page = await serve([makeLeague('l1', unknown)]);
     const text = textOf(await page('/'));
     expect(text).toContain('57 format changes');
-    expect(text.match(/new field/g)).toHaveLength(3 + 20);
+    expect(text.match(/new field/g)).toHaveLength(20);
     expect(text).toContain('and 37 more in the table drift');
   });
 
@@ -120,7 +120,7 @@ describe('the pages', () => {
     expect(namesIn(await page(`/${linkIn(added, 'Older →')}`))).toHaveLength(24);
   });
 
-  it('show the changes of a sport, a field, a league and a day, and older and newer ones', async () => {
+  it('show the changes of a sport, a field, a league and a day, and older ones', async () => {
     const list = makeLeagues(40).map((league, index) => (index === 0 ? { ...league, sport: 'golf' } : league));
     const { bench, page } = await serveLists(
       list,
@@ -128,10 +128,9 @@ describe('the pages', () => {
     );
     const lines = (html: string): number => html.match(/<li class="is-/g)?.length ?? 0;
     const newest = await page('/changes');
-    expect([lines(newest), linkIn(newest, '← Newer')]).toEqual([100, undefined]);
+    expect(lines(newest)).toBe(100);
     const oldest = await page(`/${linkIn(newest, 'Older →')}`);
     expect([lines(oldest), linkIn(oldest, 'Older →')]).toEqual([21, undefined]);
-    expect(lines(await page(`/${linkIn(oldest, '← Newer')}`))).toBe(100);
     const counts = await Promise.all(
       ['sport=golf', 'field=city&league=l2', 'league=l40', 'sport=golf&kind=added', 'field=status', 'sport=%27'].map(
         async (query) => lines(await page(`/changes?${query}`)),

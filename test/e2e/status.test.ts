@@ -150,6 +150,11 @@ describe('at a terminal', () => {
       expect.stringMatching(/^ .*says that the list is the same$/),
       expect.stringMatching(/^1 +leagues .* changed +124 received, 124 added$/),
     ]);
+    const many = 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2500)';
+    const columns = 'kind, trigger, scope, started_at, outcome, http_status';
+    const row = `SELECT ${columns} FROM runs, n WHERE id = 13`;
+    write(bench, `${many} INSERT INTO runs (${columns}) ${row}`);
+    expect(stripVTControlCharacters(await show(bench, 'status', 80))).toMatch(/ unchanged +×2500 or more: the/);
   });
 
   it('colours show good and bad states, except with NO_COLOR or a dumb terminal', async () => {

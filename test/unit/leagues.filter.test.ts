@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Choice, pathTo, renderLeagues } from '../../src/observe/page/leagues.ts';
+import { type Choice, renderLeagues } from '../../src/observe/page/leagues.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const SPORTS = Array.from({ length: 20 }, (_, index) => ({ name: `sport ${index}`, leagues: 20 - index, active: 1 }));
@@ -34,12 +34,5 @@ describe('the choices of the list of leagues', () => {
     const page = render({}, { sports: [], statuses: [] });
     expect(page).not.toContain('<form');
     expect(page).toContain('No leagues yet.');
-  });
-
-  it('are in an address that leaves out what is usual', () => {
-    expect(pathTo({ sort: 'priority' })).toBe('leagues');
-    expect(pathTo({ search: 'é&', status: 'held', sort: 'name' }, 3)).toBe(
-      'leagues?q=%C3%A9%26&status=held&sort=name&page=3',
-    );
   });
 });

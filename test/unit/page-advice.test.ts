@@ -1,15 +1,19 @@
 import { expect, it } from 'vitest';
+import { writeAsTyped } from '../../src/command-line/advice.ts';
 import { renderAdvice } from '../../src/observe/page/verdict-card.ts';
+
+const started = { environment: { STARTED_AS: './league-sync' }, option: '/a b.db' };
 
 it.each([
   [
     'Start the worker if none runs: league-sync run. If one runs, league-sync check names the cause.',
-    'league-sync check',
+    "LEAGUE_SYNC_DATABASE='/a b.db' ./league-sync check",
   ],
-  ['If they are gone, run league-sync accept-removals.', "league-sync accept-removals --database '/a b.db'"],
-  ['Again: league-sync webhook replay --since 7.', "league-sync webhook replay --since 7 --database '/a b.db'"],
+  ['If they are gone, run league-sync accept-removals.', "./league-sync accept-removals --database '/a b.db'"],
+  ['Again: league-sync webhook replay --since 7.', "./league-sync webhook replay --database '/a b.db' --since 7"],
+  ['See: league-sync changes --since 2026-11-20.', "./league-sync changes --database '/a b.db' --since 2026-11-20"],
 ])('of "%s" the page of a worker has the command as it is typed', (text, command) => {
-  const page = String(renderAdvice(text, '/a b.db')).replaceAll('&#39;', "'");
+  const page = String(renderAdvice(text, (typed) => writeAsTyped(typed, started))).replaceAll('&#39;', "'");
   expect(/<code class="command">(.*?)<\/code>/.exec(page)?.[1]).toBe(command);
   expect(page).not.toMatch(/if none runs|league-sync run/);
 });

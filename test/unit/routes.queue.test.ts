@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createRequestQueue } from '../../src/observe/routes.ts';
+import { createTurns } from '../../src/observe/routes.ts';
 import { textResponse } from '../../src/observe/server.ts';
 import { makeRequest } from '../support/request.ts';
 
 it('pages are rendered one at a time, and excess requests get 503', async () => {
   let drawing = 0;
   let most = 0;
-  const respond = createRequestQueue()(async () => {
+  const respond = createTurns().enqueue(async () => {
     drawing += 1;
     most = Math.max(most, drawing);
     await sleep(1);
@@ -23,19 +23,16 @@ it('pages are rendered one at a time, and excess requests get 503', async () => 
   expect((await ask()).status).toBe(200);
 });
 
-it('requests that another limit has admitted take no place from others', async () => {
-  const respond = createRequestQueue()(async () => {
-    await sleep(1);
-    return textResponse('drawn');
-  });
-  const admitted = Array.from({ length: 20 }, () => respond(makeRequest('/changes.json'), true));
-  const other = await respond(makeRequest('/'));
-  expect([other.status, ...(await Promise.all(admitted)).map(({ status }) => status)]).toEqual(Array(21).fill(200));
+it('work that takes a turn without the queue takes no place from requests', async () => {
+  const { take, enqueue } = createTurns();
+  const others = Array.from({ length: 20 }, () => take(() => sleep(1)));
+  expect((await enqueue(() => textResponse('drawn'))(makeRequest('/'))).status).toBe(200);
+  await Promise.all(others);
 });
 
 it('a page that fails leaves the queue', async () => {
   let failures = 0;
-  const respond = createRequestQueue()(async () => {
+  const respond = createTurns().enqueue(async () => {
     if (failures === 8) return textResponse('drawn');
     failures += 1;
     throw new Error('not drawn');

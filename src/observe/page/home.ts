@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { toRunError } from '../../errors.ts';
 import type { SessionFailure } from '../../service/session-backoff.ts';
-import { readViews } from '../../store/queries/changed-polls.ts';
+import { type createDayCounter, readLines } from '../../store/queries/changed-polls.ts';
 import { createFreshTime } from '../../store/queries/fresh-time.ts';
 import type { createFacetCounter, Facet, Facets, SportFacet } from '../../store/queries/leagues.ts';
 import { readIssues } from '../../store/queries/open-problems.ts';
@@ -9,7 +9,7 @@ import { type Freshness, type OutputStatus, selectRuns } from '../../store/queri
 import { createSeasonReader } from '../../store/queries/seasons.ts';
 import { outputCondition } from '../verdict.ts';
 import type { Read, State } from '../worker-state.ts';
-import { groupViews, renderDays } from './changes.ts';
+import { renderDays } from './changes.ts';
 import { glyphOf } from './face.ts';
 import { renderOutages } from './fresh-days.ts';
 import { bdi, count, countOf, dayOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
@@ -25,7 +25,12 @@ const FEW_LINES = 5;
 
 type HomeData = ReturnType<ReturnType<typeof createReader>>;
 
-export function createReader(read: Read, countFacets: ReturnType<typeof createFacetCounter>) {
+type Counters = {
+  readonly countFacets: ReturnType<typeof createFacetCounter>;
+  readonly countDays: ReturnType<typeof createDayCounter>;
+};
+
+export function createReader(read: Read, { countFacets, countDays }: Counters) {
   const readFreshTime = createFreshTime(read);
   const readSeasonOverview = createSeasonReader();
   let span = { minute: Number.NaN, ms: 0 };
@@ -38,7 +43,8 @@ export function createReader(read: Read, countFacets: ReturnType<typeof createFa
         spanMs: span.ms,
         polls: selectRuns(db, MAX_POLLS, 'leagues'),
         fresh: readFreshTime(db, now),
-        recent: readViews(db, {}, RECENT),
+        recent: readLines(db, {}, RECENT).lines,
+        days: countDays(db, now),
         issues: readIssues(db),
         facets: countFacets(db),
         seasons: readSeasonOverview(db, dayOf(now), bandSince(now)),
@@ -56,13 +62,12 @@ export function renderHome(state: State, data: HomeData): Html {
     return html`${renderVerdict(state, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
 <div data-part="worker">${renderWorker(state)}</div>`;
   }
-  const { spanMs, polls, fresh, recent, issues, facets, seasons } = data;
+  const { spanMs, polls, fresh, recent, days, issues, facets, seasons } = data;
   const none = html`<p class="muted">No changes.</p>`;
-  const lines = groupViews(recent);
-  const changes = html`<section aria-labelledby="recent-title"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${lines.length === 0 ? none : renderDays(lines, new Map(), { ...state, maxFields: MAX_FIELDS, isCut: lines.length >= RECENT.maxChanges }, 'h3')}</section>`;
+  const changes = html`<section aria-labelledby="recent-title"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${recent.length === 0 ? none : renderDays(recent, days, { ...state, maxFields: MAX_FIELDS, level: 'h3' })}</section>`;
   // Few changes are shorter than what is beside them.
-  const isShort = lines.length <= FEW_LINES;
-  return html`${renderVerdict(state, { fresh, ...issues })}
+  const isShort = recent.length <= FEW_LINES;
+  return html`${renderVerdict(state, { fresh, driftCount: issues.driftCount })}
 ${renderNotices(issues, now)}
 <div class="major" data-part="recent">${changes}${isShort ? renderWorker(state) : ''}</div>
 <div class="minor" data-part="leagues">${renderLeaguesCard(facets, success && freshness)}</div>

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
+import type { Facet } from '../../store/queries/leagues.ts';
 import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
-import { formatAge } from '../../time/duration.ts';
+import { formatAge, formatCount } from '../../time/duration.ts';
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -15,10 +16,7 @@ export type Html = ReturnType<typeof html>;
 
 type AgeForm = 'ago' | 'old' | 'for' | 'until';
 
-/** Formats a number as `12,345`, without the memory that Intl's number formats take. */
-export function count(n: number): string {
-  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
+export const count = formatCount;
 
 export function countOf(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
@@ -41,7 +39,11 @@ export function moment(time: Time, now: number): Html {
 
 /** The same within a sentence: `today 14:45`. */
 export function momentInText(time: Time, now: number): Html {
-  return timeOnly(time, `${nameOfDay(toMs(time), now).replace(/^[TY]/, (letter) => letter.toLowerCase())} `);
+  return timeOnly(time, `${dayInText(toMs(time), now)} `);
+}
+
+export function dayInText(at: number, now: number): string {
+  return nameOfDay(at, now).replace(/^[TY]/, (letter) => letter.toLowerCase());
 }
 
 /** The time of a day that has been named already, or after its name; `precise` to the second. */
@@ -107,29 +109,41 @@ export function pathWith(path: string, values: Readonly<Record<string, string | 
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** Links to the pages before and after this one, and to the first and the last. */
-export function renderPager(page: number, last: number, pathTo: (page: number) => string, label = 'Pages'): Html | '' {
-  if (last <= 1) return '';
-  const link = (to: number, words: string): Html | '' =>
-    to < 1 || to > last ? '' : html`<li><a href="${pathTo(to)}">${words}</a></li>`;
-  return html`<nav aria-label="${label}"><ul class="pages">${page > 2 ? link(1, '⇤ First') : ''}${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}${page < last - 1 ? link(last, 'Last ⇥') : ''}</ul></nav>`;
+type Link = readonly [words: string, path?: string];
+
+/** Links in a row; what has no path is only said. */
+export function renderLinks(label: string, links: readonly (Link | false | undefined)[]): Html | '' {
+  const items = links.map((link) => {
+    if (!link) return '';
+    const [words, path] = link;
+    return path === undefined ? html`<li class="muted">${words}</li>` : html`<li><a href="${path}">${words}</a></li>`;
+  });
+  return items.some((item) => item) ? html`<nav aria-label="${label}"><ul class="pages">${items}</ul></nav>` : '';
 }
 
-/** A choice of a form. A chosen value that is not among the `options` is added to them. */
+/** A choice of a form. A chosen value that is not among the `options` is added to them; an empty one stands for all. */
 export function renderSelect(
   name: string,
-  all: string,
-  options: readonly { readonly value: string; readonly label?: string }[],
+  options: readonly (string | Facet)[],
   chosen = '',
+  all = `all ${name}s`,
 ): Html {
-  const known =
-    chosen === '' || options.some(({ value }) => value === chosen) ? options : [...options, { value: chosen }];
-  const option = (value: string, label: string): Html =>
+  const named = options.map((option) => (typeof option === 'string' ? { name: option } : option));
+  const known = named.some((option) => option.name === chosen) ? named : [...named, { name: chosen }];
+  const render = (value: string, label: string): Html =>
     html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`;
-  // An empty value stands for all.
-  const named = known.filter(({ value }) => value !== '');
-  return html`<select name="${name}" aria-label="${name}">${option('', all)}${named.map(({ value, label = value }) => option(value, label))}</select>`;
+  return html`<select name="${name}" aria-label="${name}">${render('', all)}${known.map((option) => {
+    if (option.name === '') return '';
+    return render(
+      option.name,
+      'leagues' in option ? `${isolate(option.name)} (${count(option.leagues)})` : option.name,
+    );
+  })}</select>`;
 }
+
+/** An option holds no element that could isolate a text that is written from right to left. */
+const isolate = (text: string): string =>
+  /[\u0590-\u08ff\u200f\u202b\u202e\ufb1d-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text.trim() || '(empty)';
 
 /** The name of a league as the queries of lists cut it. */
 const MAX_NAME_LENGTH = 200;

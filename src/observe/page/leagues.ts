@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Facet, Facets, Filter, LeaguePage, Sort } from '../../store/queries/leagues.ts';
+import type { Facets, Filter, LeaguePage, Sort } from '../../store/queries/leagues.ts';
 import type { State } from '../worker-state.ts';
 import { glyphOf, monogram } from './face.ts';
 import {
@@ -10,7 +10,7 @@ import {
   linkToLeague,
   pathWith,
   relativeTime,
-  renderPager,
+  renderLinks,
   renderSelect,
 } from './html.ts';
 
@@ -28,25 +28,34 @@ export type LeaguesView = {
 /** The leagues to search, filter and sort. */
 export function renderLeagues(view: LeaguesView, { now, success }: Pick<State, 'now' | 'success'>): Html {
   const { choice, facets, listing } = view;
-  const last = Math.ceil(listing.total / LEAGUES_A_PAGE);
-  const pager = (label: string) => renderPager(listing.page, last, (page) => pathTo(choice, page), label);
   const isEmpty = facets.statuses.length === 0;
   return html`<section aria-labelledby="leagues-title" data-part="search"><div class="line"><h1 id="leagues-title">Leagues</h1>${isEmpty ? '' : renderForm(view)}</div></section>
 <section aria-label="List of leagues" data-part="leagues">${
     listing.leagues.length === 0
-      ? html`<p class="muted">${isEmpty ? explainNone(success) : explainNoMatch(choice)}</p>`
-      : html`<div class="top count"><p class="muted">${describeRange(listing)}</p>${pager('Pages')}</div>${renderTable(listing, choice, now)}${pager('Pages, below the list')}`
+      ? html`<p class="muted">${explainNoMatch(choice, success)}</p>`
+      : html`<div class="top count"><p class="muted">${describeRange(listing)}</p>${renderPager(listing, choice, 'Pages')}</div>${renderTable(listing, choice, now)}${renderPager(listing, choice, 'Pages, below the list')}`
   }</section>`;
 }
 
 function renderForm({ choice, facets, held }: LeaguesView): Html {
   const statuses = held > 0 ? [...facets.statuses, { name: 'held', leagues: held }] : facets.statuses;
-  const options = (found: readonly Facet[]) =>
-    found.map(({ name, leagues }) => ({ value: name, label: `${name.trim() || '(empty)'} (${count(leagues)})` }));
   return html`<form action="leagues" method="get" role="search"><input type="search" name="q" aria-label="Name, place or id" placeholder="Name, place or id" value="${choice.search ?? ''}">
-${renderSelect('sport', 'all sports', options(facets.sports), choice.sport)}
-${renderSelect('status', 'all live', options(statuses), choice.status)}
+${renderSelect('sport', facets.sports, choice.sport)}
+${renderSelect('status', statuses, choice.status, 'all live')}
 ${choice.sort === USUAL_SORT ? '' : html`<input type="hidden" name="sort" value="${choice.sort}">`}<button type="submit">Search</button></form>`;
+}
+
+/** Links to the pages before and after this one, and to the first and the last. */
+function renderPager({ page, total }: LeaguePage, choice: Choice, label: string): Html | '' {
+  const last = Math.ceil(total / LEAGUES_A_PAGE);
+  const link = (isThere: boolean, words: string, to: number) => isThere && ([words, pathTo(choice, to)] as const);
+  return renderLinks(label, [
+    link(page > 2, '⇤ First', 1),
+    link(page > 1, '← Previous', page - 1),
+    last > 1 && [`page ${count(page)} of ${count(last)}`],
+    link(page < last, 'Next →', page + 1),
+    link(page < last - 1, 'Last ⇥', last),
+  ]);
 }
 
 /** Such as `51 to 100 of 124 leagues`. */
@@ -60,13 +69,16 @@ function describeRange({ leagues, page, total }: LeaguePage): string {
 export const explainNone = (success: object | undefined): string =>
   success === undefined ? 'No leagues yet.' : 'The service lists no leagues.';
 
-const explainNoMatch = ({ search }: Choice): Html =>
-  html`No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a>`;
+function explainNoMatch({ search, sport, status }: Choice, success: object | undefined): Html | string {
+  // All that there were may have been removed.
+  if (!search && !sport && !status) return explainNone(success);
+  return html`No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a>`;
+}
 
 /** That of the service. */
-const USUAL_SORT: Sort = 'priority';
+export const USUAL_SORT: Sort = 'priority';
 
-export function pathTo({ search, sport, status, sort }: Choice, page = 1): string {
+function pathTo({ search, sport, status, sort }: Choice, page = 1): string {
   const values = { q: search, sport, status, sort: sort === USUAL_SORT ? undefined : sort };
   return pathWith('leagues', { ...values, page: page > 1 ? page : undefined });
 }
@@ -83,12 +95,13 @@ const COLUMNS: readonly (readonly [name: string, sort?: Sort])[] = [
 
 function renderHead(choice: Choice): Html {
   return html`<tr>${COLUMNS.map(([name, sort]) => {
-    const kind = sort === 'priority' ? html` class="number"` : '';
     if (sort === undefined) return html`<th scope="col">${name}</th>`;
+    // No order is by the time for which a removal has been held.
+    if (sort === 'changed' && choice.status === 'held') return html`<th scope="col">Held</th>`;
+    const kind = sort === 'priority' ? html` class="number"` : '';
     const order = sort === 'changed' ? 'descending' : 'ascending';
     const sorted = sort === choice.sort ? html` aria-sort="${order}"` : '';
-    const label = sort === 'changed' && choice.status === 'held' ? 'Held' : name;
-    return html`<th scope="col"${kind}${sorted}><a href="${pathTo({ ...choice, sort })}">${label}</a></th>`;
+    return html`<th scope="col"${kind}${sorted}><a href="${pathTo({ ...choice, sort })}">${name}</a></th>`;
   })}</tr>`;
 }
 
@@ -108,15 +121,9 @@ function renderTable({ leagues }: LeaguePage, choice: Choice, now: number): Html
 }
 
 /** City and state, each with its own direction of writing. */
-export function renderPlace({
-  city,
-  state,
-}: {
-  readonly city: string | null;
-  readonly state: string | null;
-}): Html | '' {
-  const parts = [city, state].flatMap((part) => (part ? [shorten(part)] : []));
-  return parts.length === 0 ? '' : html`${parts.map((part, index) => html`${index > 0 ? ', ' : ''}${part}`)}`;
+export function renderPlace({ city, state }: Pick<LeaguePage['leagues'][number], 'city' | 'state'>): Html | '' {
+  if (!city || !state) return shorten(city || state || '');
+  return html`${shorten(city)}, ${shorten(state)}`;
 }
 
 const MAX_SHOWN = 60;

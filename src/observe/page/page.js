@@ -35,9 +35,10 @@ main.insertAdjacentHTML(
   'afterbegin',
   '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' +
     lostIcon +
-    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>What you see is from then, and this page keeps trying. On the machine of the worker: <code>league-sync status</code></p></div></div>',
+    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>What you see is from then, and this page keeps trying. On the machine of the worker: <code></code></p></div></div>',
 );
 const lost = main.firstElementChild;
+lost.querySelector('code').textContent = main.dataset.command;
 
 let heardAt = Date.now();
 // The start of the wait for a response; restarted after a sleep or when the tab is shown or hidden.

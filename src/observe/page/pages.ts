@@ -1,25 +1,18 @@
 import { html } from 'hono/html';
 import { DatabaseError } from '../../errors.ts';
-import {
-  createDayCounter,
-  KINDS,
-  readChanges,
-  readChangesPage,
-  searchChanges,
-} from '../../store/queries/changed-polls.ts';
+import { createDayCounter, KINDS, readChanges, readLines } from '../../store/queries/changed-polls.ts';
 import { createFacetCounter, listLeagues, readLeague, readName, SORTS } from '../../store/queries/leagues.ts';
 import { countHeld } from '../../store/queries/open-problems.ts';
 import { readSeasons } from '../../store/queries/seasons.ts';
 import type { Handler, Request, Routes } from '../server.ts';
 import type { Monitor, State } from '../worker-state.ts';
-import { CHANGES_A_PAGE, FIELDS, isSearch, renderChanges } from './changes.ts';
+import { CHANGES_A_PAGE, FIELDS, renderChanges } from './changes.ts';
 import { createReader, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage } from './layout.ts';
 import { MAX_HISTORY, renderLeague } from './league.ts';
-import { type Choice, LEAGUES_A_PAGE, renderLeagues } from './leagues.ts';
+import { LEAGUES_A_PAGE, renderLeagues, USUAL_SORT } from './leagues.ts';
 import { bandSince } from './seasons.ts';
-import { firstDayShown } from './year.ts';
 
 /** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
 const MAX_SEARCH_LENGTH = 100;
@@ -33,7 +26,7 @@ export function createPages(monitor: Monitor) {
   const { read } = monitor;
   const countFacets = createFacetCounter();
   const countDays = createDayCounter();
-  const readHome = createReader(read, countFacets);
+  const readHome = createReader(read, { countFacets, countDays });
   const handle =
     (render: (request: Request, state: State) => Page): Handler =>
     (request) => {
@@ -54,7 +47,12 @@ export function createPages(monitor: Monitor) {
       ];
     }),
     '/leagues': handle(({ query }, state) => {
-      const choice = readChoice(query);
+      const choice = {
+        search: query.get('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
+        sport: query.get('sport') || undefined,
+        status: query.get('status') || undefined,
+        sort: oneOf(SORTS, query.get('sort')) ?? USUAL_SORT,
+      };
       const page = parsePositive(query.get('page')) ?? 1;
       const view = read((db) => ({
         choice,
@@ -64,32 +62,34 @@ export function createPages(monitor: Monitor) {
       }));
       return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, state)];
     }),
-    '/league': handle(({ query }, { now }) => {
+    '/league': handle(({ query }, state) => {
       const id = query.get('id') ?? '';
       const { details, ...past } = read((db) => ({
         details: readLeague(db, id),
         history: readChanges(db, id, MAX_HISTORY),
-        steps: readSeasons(db, id, bandSince(now)),
+        steps: readSeasons(db, id, bandSince(state.now)),
       }));
       if (details === undefined) return missing('No such league', 'There is no league with this id');
-      return [{ title: details.name }, renderLeague(id, { details, ...past }, now)];
+      return [{ title: details.name }, renderLeague(id, { details, ...past }, state)];
     }),
     '/changes': handle(({ query }, state) => {
-      const kind = oneOf(KINDS, query.get('kind'));
       const number = (name: string) => parsePositive(query.get(name));
-      const poll = number('poll');
-      const [day, league] = [readDay(query.get('day')), query.get('league') || undefined];
-      const sport = query.get('sport')?.slice(0, MAX_SPORT_LENGTH) || undefined;
-      const field = oneOf(FIELDS, query.get('field'));
-      const choice = { day, kind, poll, sport, field, league, olderThan: number('older'), newerThan: number('newer') };
+      const league = query.get('league') || undefined;
+      const choice = {
+        day: readDay(query.get('day')),
+        kind: oneOf(KINDS, query.get('kind')),
+        poll: number('poll'),
+        sport: query.get('sport')?.slice(0, MAX_SPORT_LENGTH) || undefined,
+        field: oneOf(FIELDS, query.get('field')),
+        league,
+        older: number('older'),
+      };
       const view = read((db) => ({
         choice,
-        days: countDays(db, new Date(firstDayShown(state.now)).toISOString()),
+        days: countDays(db, state.now),
         sports: countFacets(db).sports,
         leagueName: league === undefined ? undefined : readName(db, league),
-        found: isSearch(choice)
-          ? searchChanges(db, choice, CHANGES_A_PAGE.maxChanges)
-          : readChangesPage(db, choice, CHANGES_A_PAGE),
+        ...readLines(db, choice, CHANGES_A_PAGE),
       }));
       return [{ title: 'Changes', path: 'changes' }, renderChanges(view, state)];
     }),
@@ -103,15 +103,6 @@ export function createPages(monitor: Monitor) {
 
 function missing(title: string, text: string, up = './'): Page {
   return [{ title, status: 404, up }, html`<h1 data-part="missing">${text}</h1>`];
-}
-
-function readChoice(query: URLSearchParams): Choice {
-  return {
-    search: query.get('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
-    sport: query.get('sport') || undefined,
-    status: query.get('status') || undefined,
-    sort: oneOf(SORTS, query.get('sort')) ?? 'priority',
-  };
 }
 
 const oneOf = <T extends string>(values: readonly T[], text: string | null): T | undefined =>

@@ -1,12 +1,13 @@
 import { html } from 'hono/html';
 import {
-  isBeforeSeason,
+  type Phase,
+  phaseOf,
   type SeasonOverview,
   type SeasonStep,
   type SportLeagues,
 } from '../../store/queries/seasons.ts';
 import { glyphOf, monogram } from './face.ts';
-import { count, DAY_MS, dayOf, type Html, linkToLeague, MONTHS, nameOfDay, pathWith, visible } from './html.ts';
+import { count, DAY_MS, dayInText, dayOf, type Html, linkToLeague, MONTHS, pathWith, visible } from './html.ts';
 
 const YEAR_MS = 365 * DAY_MS;
 const LONG_MS = 7 * DAY_MS;
@@ -20,8 +21,12 @@ const NAME_WIDTH = 92;
 export const bandSince = (now: number): string => `${dayOf(now - YEAR_MS)}T00:00:00.000Z`;
 
 /** What the colours of a season mean. */
-const PHASES = { pre: 'before the season', on: 'in season', late: 'playoffs', off: 'not active' };
-type Phase = keyof typeof PHASES;
+const PHASES: Record<Phase, string> = {
+  pre: 'before the season',
+  on: 'in season',
+  late: 'playoffs',
+  off: 'not active',
+};
 
 type Span = {
   readonly from: number;
@@ -35,30 +40,25 @@ type Span = {
 
 /** The times in which status and season stayed the same, oldest first. A time in which it was not listed has none. */
 export function spansOf(steps: readonly SeasonStep[], now: number): readonly Span[] {
-  const named = steps.map(({ at, status, season }) => ({ at: Date.parse(at), ...nameSeason(status, season) }));
-  const begun = named.filter(({ name }, index) => name !== named[index - 1]?.name);
-  return begun.flatMap(({ at, name, phase }, index) => {
-    if (name === undefined) return [];
-    const isBegun = begun[index - 1]?.name !== undefined;
-    return [{ from: at, to: begun[index + 1]?.at ?? now, name, phase, isBegun }];
+  const named = steps.map(({ at, status, season }) => {
+    const phase = status === null ? undefined : phaseOf(status, season);
+    return { from: Date.parse(at), phase, name: (phase === 'off' ? status : season?.trim()) ?? '' };
   });
-}
-
-function nameSeason(status: string | null, season: string | null): { name: string | undefined; phase: Phase } {
-  if (status === null) return { name: undefined, phase: 'off' };
-  if (status !== 'active') return { name: status, phase: 'off' };
-  const phase = isBeforeSeason(season ?? '') ? 'pre' : /play|knock|final/i.test(season ?? '') ? 'late' : 'on';
-  return { name: season?.trim() || undefined, phase };
+  const begun = named.filter(
+    ({ name, phase }, index) => name !== named[index - 1]?.name || phase !== named[index - 1]?.phase,
+  );
+  return begun.flatMap(({ from, name, phase }, index) => {
+    if (phase === undefined) return [];
+    return [{ from, to: begun[index + 1]?.from ?? now, name, phase, isBegun: begun[index - 1]?.phase !== undefined }];
+  });
 }
 
 /** Such as `regular season since 8 Sep`; undefined where the service sends no season, or the league is not active. */
 export function describeSeason(steps: readonly SeasonStep[], now: number): string | undefined {
-  const [last, span] = [steps.at(-1), spansOf(steps, now).at(-1)];
-  if (last?.status !== 'active' || !last.season?.trim() || span === undefined) return undefined;
+  const span = spansOf(steps, now).at(-1);
+  if (span === undefined || span.phase === 'off' || span.to !== now) return undefined;
   const name = span.name === 'regular' ? 'regular season' : span.name;
-  return span.isBegun
-    ? `${name} since ${nameOfDay(span.from, now).replace(/^[TY]/, (letter) => letter.toLowerCase())}`
-    : name;
+  return span.isBegun ? `${name} since ${dayInText(span.from, now)}` : name;
 }
 
 /** Twelve months of a league: what its season was, with the other changes as dots below. */

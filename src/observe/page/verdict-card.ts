@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
-import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
@@ -11,7 +10,7 @@ import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTim
 import { iconPath } from './layout.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
-type Stored = ({ readonly fresh: FreshTime | undefined } & Pick<Issues, 'drift' | 'driftCount'>) | undefined;
+type Stored = { readonly fresh: FreshTime | undefined; readonly driftCount: number } | undefined;
 
 /** The top of the home page: the verdict, the age of the data, and what needs attention. */
 export function renderVerdict(worker: State, stored: Stored): Html {
@@ -20,7 +19,7 @@ export function renderVerdict(worker: State, stored: Stored): Html {
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
 <p class="facts">${renderFacts(worker)}</p></div>
-${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker, stored?.drift ?? [])}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
+${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
 function renderFacts(worker: State): Html {
@@ -42,7 +41,7 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, path, now }: State, drift: Issues['drift']): Html | '' {
+function renderAttention({ verdict, attention: found, asTyped, now }: State): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // Where the headline already says stale and since when, this says why polls fail.
@@ -55,58 +54,40 @@ function renderAttention({ verdict, attention: found, path, now }: State, drift:
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => renderReason(message))}${rows.map((row) => {
-    const { since, what_to_do } = row;
-    const begun =
-      since &&
-      html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-    const happened = html`${begun}${renderSummary(row, drift)}`;
-    return html`<li>${renderLine('What happened', happened)}
-${renderLine('What you can do', renderAdvice(what_to_do, path))}</li>`;
-  })}</ul>`;
+  return html`<ul class="attention">${others.map(({ message }) => renderReason(message, asTyped))}${rows.map(
+    ({ since, summary, what_to_do }) => {
+      const begun =
+        since &&
+        html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
+      return renderRow(html`${begun}${bdi(summary)}`, renderAdvice(what_to_do, asTyped));
+    },
+  )}</ul>`;
 }
 
 /** A message whose last part, after a semicolon, says what to do, as those of the worker's errors do. */
-function renderReason(message: string): Html {
+function renderReason(message: string, asTyped: State['asTyped']): Html {
   const parts = message.split('; ');
   const fix = parts.length > 1 ? parts.pop() : undefined;
   const what = bdi(parts.map(capitalize).join('. '));
-  if (fix === undefined) return html`<li>${renderLine('What happened', what)}</li>`;
-  return html`<li>${renderLine('What happened', html`${what}.`)}
-${renderLine('What you can do', bdi(capitalize(fix)))}</li>`;
+  return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, asTyped));
 }
+
+const renderRow = (what: Html, advice: Html | '' | undefined): Html =>
+  html`<li>${renderLine('What happened', what)}${advice && renderLine('What you can do', advice)}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const MAX_NAMED_DRIFT = 3;
-
-/** What the view says, except for drift, which the page says in plain words. */
-function renderSummary({ what, summary, count: found }: Attention, drift: Issues['drift']): Html {
-  const named = drift.slice(0, Math.min(MAX_NAMED_DRIFT, found ?? 0));
-  if (what !== 'drift' || named.length === 0) return bdi(summary);
-  const rest = (found ?? 0) - named.length;
-  return html`The format of the answers changed: ${named.map((entry, index) => html`${index > 0 ? '; ' : ''}${describeDrift(entry)}`)}${rest > 0 ? ` and ${count(rest)} more` : ''}.`;
-}
-
 const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
 
-/** A worker that serves the page runs; what a person types must name its database. */
+/** A worker that serves the page runs. */
 const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
-const COMMAND = /league-sync (?:check|(accept-removals|webhook (?:replay --since \d+|skip))|webhook test|profile)/;
+const COMMAND = /(league-sync (?:accept-removals|changes|check|profile|webhook \w+)(?: --since \S*\w)?)/;
 
-/** Advice of the view `attention` as fits a page, with its commands as they can be copied and typed. */
-export function renderAdvice(text: string, database: string | undefined): Html {
-  const fitting = capitalize(text.replace(FOR_NO_WORKER, '')).replace(/^League-sync/, 'league-sync');
-  const parts = fitting.split(new RegExp(`(${COMMAND.source})`)).filter((_, index) => index % 3 !== 2);
-  return html`${parts.map((part, index) => {
-    if (index % 2 === 0) return part;
-    const isOfDatabase = COMMAND.exec(part)?.[1] !== undefined && database !== undefined;
-    return html`<code class="command">${part}${isOfDatabase ? ` --database ${quote(database)}` : ''}</code>`;
-  })}`;
+/** Advice of the view `attention` as fits a page, with its commands as they are to be typed. */
+export function renderAdvice(text: string, asTyped: (command: string) => string): Html {
+  const parts = text.replace(FOR_NO_WORKER, '').split(COMMAND);
+  return html`${parts.map((part, index) => (index % 2 === 0 ? (index === 0 ? capitalize(part) : part) : html`<code class="command">${asTyped(part)}</code>`))}`;
 }
-
-/** A path as a shell reads it as one word. */
-const quote = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 function renderChecks(worker: State, driftCount: number): Html | '' {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = worker.freshness ?? {};
@@ -124,22 +105,20 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
   }${renderOutputs(worker)}</ul>`;
 }
 
+const MAX_WHY_LENGTH = 60;
+
 /** The outputs that fail: the data is up to date here, but not at the webhook, mirror or copy. */
 function renderOutputs({ outputs, attention, now }: State): Html {
   const failing = outputs.filter((output) => /stopped|failing/.test(outputCondition(output)));
   return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next, last_error: error }) => {
-    const lack = pending === null || pending === 0 ? '' : `, ${countOf(pending, 'change')} pending`;
-    const again = next === null ? '' : html`, next attempt ${relativeTime(next, now, 'until')}`;
-    const why = (error ?? 'not known why')
-      .replace(/^The mirror at .*? cannot be used: |\.$/g, '')
-      .slice(0, MAX_WHY_LENGTH);
+    const lack = pending ? `, ${countOf(pending, 'change')} pending` : '';
+    const again = next && html`, next attempt ${relativeTime(next, now, 'until')}`;
+    const why = (error ?? 'not known why').replace(/^The mirror at .*? cannot be used: |\.$/g, '');
     // For its first hour a failure is no row of `attention`.
     const isSaid = attention.some(({ what }) => what === name);
-    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} fails${lack}: ${bdi(why)}${again}</a></li>`;
+    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} fails${lack}: ${bdi(why.slice(0, MAX_WHY_LENGTH))}${again}</a></li>`;
   })}`;
 }
-
-const MAX_WHY_LENGTH = 60;
 
 function renderSessionCheck({ failure, token, now }: State): Html {
   if (failure !== undefined && failure.subject !== 'profile') return html`<li class="bad">no session</li>`;
@@ -192,7 +171,7 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
 
 function renderDrift({ drift, driftCount }: Issues, now: number): Html {
   const rest = driftCount - drift.length;
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">format</span> The list differs from what was agreed</h2>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">format</span> What the service sends differs from what was agreed</h2>
 <p>Values that fit no column are kept in <code>extra</code>.</p>
 <ul>${drift.map(
     (entry) =>

@@ -1,16 +1,15 @@
 import { html } from 'hono/html';
-import { type DayCounts, KINDS, type Kind } from '../../store/queries/changed-polls.ts';
+import { type DayCounts, firstSunday, KINDS, type Kind, WEEKS } from '../../store/queries/changed-polls.ts';
 import { count, countOf, DAY_MS, dayOf, type Html, MONTHS } from './html.ts';
 
 /** Such as `1 added, 2 changed`. */
-export function describeKinds(counts: Readonly<Partial<Record<Kind, number>>>, separator = ', '): string {
-  const parts = KINDS.filter((kind) => counts[kind]).map((kind) => `${count(counts[kind] ?? 0)} ${kind}`);
+export function describeKinds(counts: Readonly<Record<Kind, number>>, separator = ', '): string {
+  const parts = KINDS.filter((kind) => counts[kind] > 0).map((kind) => `${count(counts[kind])} ${kind}`);
   return parts.join(separator) || 'no changes';
 }
 
 export const totalOf = ({ added, changed, removed, restored }: DayCounts) => added + changed + removed + restored;
 
-const WEEKS = 53;
 const [STEP_X, STEP_Y] = [21, 13];
 const [CELL_X, CELL_Y] = [18, 10];
 const LEFT = 34;
@@ -19,17 +18,11 @@ const TOP = 16;
 const THRESHOLDS = [1, 2, 5, 13];
 const WEEKDAYS = ['', 'Mon', '', 'Wed', '', 'Fri', ''];
 
-/** The Sunday (ms) that the calendar starts with. */
-export function firstDayShown(now: number): number {
-  const today = Math.floor(now / DAY_MS) * DAY_MS;
-  return today - (new Date(today).getUTCDay() + (WEEKS - 1) * 7) * DAY_MS;
-}
-
 type DayLinks = { readonly chosen?: string | undefined; readonly pathTo: (day: string) => string };
 
 /** A cell for each day of the last year; a day with changes leads to them, with what else is chosen. */
 export function renderYear(days: readonly DayCounts[], now: number, links: DayLinks): Html {
-  const first = firstDayShown(now);
+  const first = firstSunday(now);
   const length = Math.floor((now - first) / DAY_MS) + 1;
   const place = (day: string): readonly [x: number, y: number] => {
     const index = Math.round((Date.parse(day) - first) / DAY_MS);

@@ -115,8 +115,12 @@ type Span = { readonly from: number; readonly to: number; readonly isFresh: bool
 
 function shareOf(spans: readonly Span[], begin: number, end: number) {
   const total = { fresh: 0, stale: 0 };
-  for (const { from, to, isFresh } of spans)
-    total[isFresh ? 'fresh' : 'stale'] += Math.max(0, Math.min(to, end) - Math.max(from, begin));
+  // In their order. There are thousands where data becomes stale between all polls.
+  for (const { from, to, isFresh } of spans) {
+    if (to <= begin) continue;
+    if (from >= end) break;
+    total[isFresh ? 'fresh' : 'stale'] += Math.min(to, end) - Math.max(from, begin);
+  }
   const knownMs = total.fresh + total.stale;
   const share: Share = knownMs === 0 ? undefined : total.fresh / knownMs;
   return { share, knownMs };

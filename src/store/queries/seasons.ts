@@ -28,46 +28,53 @@ const NAMED = 3;
 const TOP_LEAGUES = 10;
 /** Longer lists are not grouped by season: that would take a tenth of a second after each change. */
 const MOST_GROUPED = 20_000;
-/** As `isBeforeSeason`. */
-const IS_BEFORE = "(active_season_type LIKE 'pre%' OR active_season_type LIKE 'quali%')";
-/** Whether a season of this type is still to come, by its name. */
-export const isBeforeSeason = (season: string): boolean => /^(pre|quali)/i.test(season);
 /** A season that ended earlier is no news. */
 const LATELY_MS = 30 * 86_400_000;
-const BY_PRIORITY = 'priority, league_name COLLATE NOCASE, league_id';
+const LEAGUES = `SELECT league_id, substr(league_name, 1, ${MAX_CHARS}) AS league_name, substr(sport, 1, ${MAX_CHARS}) AS sport`;
+const BY_PRIORITY = 'ORDER BY priority, league_name COLLATE NOCASE, league_id';
+
+export type Phase = 'pre' | 'on' | 'late' | 'off';
+
+/** What a season is by its name; undefined where the service sends none. `off`: the league is not active. */
+export function phaseOf(status: string, season: string | null): Phase | undefined {
+  if (status !== 'active') return 'off';
+  if (!season?.trim()) return undefined;
+  if (/^(pre|quali)/i.test(season)) return 'pre';
+  return /play|knock|final/i.test(season) ? 'late' : 'on';
+}
 
 /** Reading which leagues are in season reads every league. */
 export const createSeasonReader = () => untilFeedGrows(readOverview);
 
 /** By the data alone: a league without a season in it is in no group. */
 function readOverview(db: Database.Database, today: string, since: string) {
-  const lately = new Date(Date.parse(today) - LATELY_MS).toISOString();
-  const isLong = Number(db.prepare('SELECT count(*) FROM leagues').pluck().get()) > MOST_GROUPED;
-  const group = (condition: string): readonly SportLeagues[] => {
-    if (isLong) return [];
-    const sql = `SELECT substr(sport, 1, ${MAX_CHARS}) AS sport, league_id, substr(league_name, 1, ${MAX_CHARS}) AS league_name,
-        count(*) OVER (PARTITION BY sport) AS leagues, row_number() OVER (PARTITION BY sport ORDER BY ${BY_PRIORITY}) AS place
-      FROM leagues WHERE removed_at IS NULL AND active_season_type <> '' AND ${condition}`;
-    const rows = db
-      .prepare<[object], Named & { readonly sport: string; readonly leagues: number }>(
-        `SELECT * FROM (${sql}) WHERE place <= ${NAMED} ORDER BY leagues DESC, sport, place`,
-      )
-      .all({ lately });
-    const sports = Map.groupBy(rows, ({ sport }) => sport);
-    return [...sports].map(([sport, first]) => ({ sport, leagues: first[0]?.leagues ?? 0, first }));
-  };
-  const top = db
-    .prepare<[], Named & { readonly sport: string }>(
-      `SELECT league_id, substr(league_name, 1, ${MAX_CHARS}) AS league_name, substr(sport, 1, ${MAX_CHARS}) AS sport
-      FROM leagues WHERE removed_at IS NULL ORDER BY ${BY_PRIORITY} LIMIT ${TOP_LEAGUES}`,
+  type League = Named & { readonly sport: string };
+  const found = db
+    .prepare<[object], League & { readonly status: string; readonly season: string; readonly hasEnded: number }>(
+      `${LEAGUES}, status, substr(active_season_type, 1, ${MAX_CHARS}) AS season, status <> 'active'
+          AND changed_at >= @lately AND EXISTS (SELECT 1 FROM league_changes AS change WHERE change.league_id = leagues.league_id
+            AND change.at >= @lately AND change.before ->> '$.status' = 'active') AS hasEnded
+        FROM leagues WHERE removed_at IS NULL AND trim(active_season_type) <> ''
+          AND (SELECT count(*) FROM leagues) <= ${MOST_GROUPED} ${BY_PRIORITY}`,
     )
-    .all();
+    .all({ lately: new Date(Date.parse(today) - LATELY_MS).toISOString() });
+  const groups = Map.groupBy(found, ({ status, season, hasEnded }) => {
+    const phase = phaseOf(status, season);
+    if (phase === 'off') return hasEnded === 1 ? 'ended' : 'over';
+    return phase === 'pre' ? 'soon' : 'now';
+  });
+  const bySport = (leagues: readonly League[] = []): readonly SportLeagues[] =>
+    [...Map.groupBy(leagues, ({ sport }) => sport)]
+      .map(([sport, all]) => ({ sport, leagues: all.length, first: all.slice(0, NAMED) }))
+      .toSorted((one, other) => other.leagues - one.leagues || (one.sport < other.sport ? -1 : 1));
+  const top = db.prepare<[], League>(
+    `${LEAGUES} FROM leagues WHERE removed_at IS NULL ${BY_PRIORITY} LIMIT ${TOP_LEAGUES}`,
+  );
   return {
-    now: group(`status = 'active' AND NOT ${IS_BEFORE}`),
-    soon: group(`status = 'active' AND ${IS_BEFORE}`),
-    ended: group(`status <> 'active' AND changed_at >= @lately AND EXISTS (SELECT 1 FROM league_changes AS change
-      WHERE change.league_id = leagues.league_id AND change.at >= @lately AND change.before ->> '$.status' = 'active')`),
+    now: bySport(groups.get('now')),
+    soon: bySport(groups.get('soon')),
+    ended: bySport(groups.get('ended')),
     /** The first leagues by the service's own order. */
-    top: top.map((league) => ({ ...league, steps: readSeasons(db, league.league_id, since) })),
+    top: top.all().map((league) => ({ ...league, steps: readSeasons(db, league.league_id, since) })),
   };
 }
