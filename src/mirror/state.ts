@@ -1,24 +1,19 @@
 import { RefusedError } from '../errors.ts';
 import type { MirrorSnapshot } from '../store/queries/mirror.ts';
 import type { Row } from './connect.ts';
+import { OWN_SCHEMA } from './statements.ts';
 
-/** Finds the table of the state in a schema. */
-export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state'
-  AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;
+/** Finds the table of the state. */
+export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state' AND relnamespace = ${OWN_SCHEMA}`;
 
 /** The row of the state, and of which database the mirror is. */
 export const STATE = `SELECT state.*,
   (SELECT max(database_path) FROM "mirror_migrations") AS database_path FROM "mirror_state" AS state`;
 
-/** The row of `mirror_state`. */
-export type MirrorState = {
-  readonly database: string;
-  readonly databasePath: string;
-  readonly seq: number;
-  readonly at: string | null;
-};
+export type MirrorState = ReturnType<typeof readState>;
 
-export function readState(row: Row): MirrorState {
+/** Reads what `STATE` has selected. */
+export function readState(row: Row) {
   return {
     database: String(row.database),
     databasePath: String(row.database_path),
