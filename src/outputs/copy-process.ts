@@ -1,6 +1,6 @@
-import { DatabaseError, KilledError, RefusedError, RunError } from '../errors.ts';
+import { DatabaseError, KilledError, type RunError } from '../errors.ts';
 import { type Replaceable, removeCopy, tempPath } from '../store/copy-database.ts';
-import { type Program, runChild } from './child-process.ts';
+import { type ChildEnd, type Program, RESTART, runChild } from './child-process.ts';
 
 /**
  * Copies the database at `path` to `target`. `replace` says what kind of existing copy at `target` may be replaced;
@@ -23,15 +23,18 @@ export function createCopyProcess({ program, environment, pid }: Program): CopyD
     const part = replace === undefined ? undefined : tempPath(target);
     const over = part === undefined ? [] : ['--part', part, '--replace', replace ?? ''];
     const command = [...program, 'copy', '--parent', String(pid), ...over, '--', path, target];
+    const explain = ({ how, why, cause }: ChildEnd): RunError => {
+      if (how !== 'killed')
+        return new DatabaseError(`The process that copies the database failed (${why}).`, { cause, fix: RESTART });
+      const what = `Copying ${path} to ${target} was interrupted: the copy process was killed.`;
+      return new KilledError('database', false, what);
+    };
     try {
-      await runChild(command, { task: 'copies the database', environment, signal });
+      await runChild(command, { explain, environment, signal });
     } catch (error) {
       // A killed process leaves its unfinished copy behind.
       if (signal.aborted || error instanceof KilledError) removeCopy(part ?? target);
-      if (!(error instanceof RunError) || error instanceof RefusedError) throw error;
-      if (!(error instanceof KilledError)) throw new DatabaseError(error.what, { cause: error, fix: error.fix });
-      const what = `Copying ${path} to ${target} was interrupted: the copy process was killed.`;
-      throw new KilledError('database', false, what);
+      throw error;
     }
   };
 }
