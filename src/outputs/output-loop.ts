@@ -32,17 +32,20 @@ type FollowDeps = {
   readonly log: Log;
 };
 
-export type Follower = ReturnType<typeof createFollower>;
+export type Follower = Awaited<ReturnType<typeof openFollower>>;
 
-/** Keeps an output up to date. Polls never wait for it or fail because of it, and a failing database does not stop it. */
-export function createFollower(output: Output, { store, clock, log }: FollowDeps) {
+/**
+ * Keeps an output up to date. Polls never wait for it or fail because of it, and a failing database does not stop it.
+ * Adds the row of the output, or takes over what an earlier worker has stored in it.
+ */
+export async function openFollower(output: Output, { store, clock, log }: FollowDeps, signal: AbortSignal) {
   const { name, title } = output;
   const sleeper = createWakeableSleep(clock);
   const voice = createVoice(log, clock);
   let isWanted = false;
   let isStored = true;
   /** What the row in `outputs` should be. */
-  let row: OutputRow = { ...NOTHING_DONE, name, label: '', fed_by: 'worker' };
+  let row: OutputRow = await store.write(() => store.outputs.open(name, output.label()), signal);
 
   const firstWaitMs = (): number => (row.failed_attempts > 0 ? 0 : (output.dueInMs?.(row.done_at) ?? 0));
   /** If the row cannot be written now, it is written after the next step. */
@@ -99,12 +102,6 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     }
   };
   return {
-    /** Adds the row of the output, and takes over what an earlier worker has stored in it. */
-    open: async (signal: AbortSignal): Promise<void> => {
-      const label = output.label();
-      await store.write(() => store.outputs.open(name, label), signal);
-      row = store.read(() => store.outputs.find(name)) ?? row;
-    },
     onEvent: (event: WorkerEvent): void => {
       if (!output.isWokenBy(event, row.failed_attempts > 0)) return;
       isWanted = true;

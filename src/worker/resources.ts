@@ -7,7 +7,7 @@ import type { Listener } from '../events.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { CopyDatabase } from '../outputs/copy-process.ts';
-import { createFollower } from '../outputs/output-loop.ts';
+import { openFollower } from '../outputs/output-loop.ts';
 import { createCopyOutput } from '../outputs/publish-copy.ts';
 import { findPackage } from '../package.ts';
 import type { System } from '../service/connection.ts';
@@ -17,7 +17,7 @@ import { assertOneName, prepareFolder } from '../store/database-file.ts';
 import { networkProblem } from '../store/disk.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import { type CloseResult, openStore, type Store } from '../store/store.ts';
-import type { OutputName } from '../store/tables/outputs.ts';
+import { OUTPUT_NAMES } from '../store/tables/outputs.ts';
 import { acquireLock, type Lock, type LockCommand } from '../store/worker-lock.ts';
 import { findLoginWait } from '../sync/login-wait.ts';
 import type { RunDeps } from '../sync/run.ts';
@@ -67,8 +67,7 @@ export async function openWorker(config: Config, options: OpenOptions) {
   const { serviceMoved = false } = options;
   if (!serviceMoved) assertSameService(path, store.read(store.identity.baseUrl), config.baseUrl);
   const interrupted = await prepareRows(store, config, options);
-  const copy = createCopyFollower(store, config, options);
-  await copy?.open(options.signal);
+  const copy = await openCopy(store, config, options);
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
   const last = store.read(() => store.runs.lastRetryAfter(fingerprint));
@@ -138,11 +137,12 @@ async function openDatabase(path: string, lock: Lock, { keepWal }: Config, optio
   return store;
 }
 
-function createCopyFollower(store: Store, { publish: target }: Config, { copy, log, system: { clock } }: OpenOptions) {
+async function openCopy(store: Store, { copy: target }: Config, { copy, log, system, signal }: OpenOptions) {
   if (target === undefined) return undefined;
+  const { clock } = system;
   const changedAt = () => store.read(store.runs.lastChangedAt);
   const output = createCopyOutput({ path: store.path, target, changedAt, copy, clock });
-  return createFollower(output, { store, clock, log });
+  return openFollower(output, { store, clock, log }, signal);
 }
 
 /** Records logins and each Retry-After in the background; logs failed writes. Disposing waits for pending writes. */
@@ -177,9 +177,6 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
   };
 }
 
-const SETTING_OF: Record<OutputName, keyof Config> = { webhook: 'webhook', mirror: 'mirror', copy: 'publish' };
-const OUTPUT_NAMES = Object.keys(SETTING_OF) as OutputName[];
-
 /**
  * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds
  * `stale_at` to a last good poll of version 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
@@ -191,7 +188,7 @@ function prepareRows(store: Store, config: Config, { signal, isDemo = false, sys
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
     store.pollRequests.take(clock.now());
-    store.outputs.keepOnly(OUTPUT_NAMES.filter((name) => config[SETTING_OF[name]] !== undefined));
+    store.outputs.keepOnly(OUTPUT_NAMES.filter((name) => config[name] !== undefined));
     const { id, outcome, finished_at, stale_at } = store.runs.lastApplied() ?? {};
     if (id && outcome && finished_at && stale_at === null)
       store.runs.finish(id, { outcome, finished_at, stale_at: staleAt(config, Date.parse(finished_at)) });
