@@ -1,4 +1,4 @@
-import { labelOf, type MirrorTarget } from '../config/mirror.ts';
+import type { MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RefusedError } from '../errors.ts';
 import { connect, type Transaction } from './connect.ts';
 import type { RunsToCompare } from './reconcile.ts';
@@ -27,7 +27,6 @@ export async function rebuildMirror(path: string, target: MirrorTarget, onProgre
   const { transaction } = session;
   if (!(await transaction((tx) => findOwnMirror(tx, origin)))) return await catchUp(path, target, { onProgress });
   return await transaction(async (tx) => {
-    await assertOnlyRebuild(tx, target);
     await assertNoRowSecurity(tx);
     await prepareRelations(tx, { target, origin, suffix: SUFFIX });
     const transferAll = (runs: RunsToCompare) =>
@@ -39,18 +38,6 @@ export async function rebuildMirror(path: string, target: MirrorTarget, onProgre
     await rename(tx);
     return progress;
   }, SUFFIX);
-}
-
-async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarget): Promise<void> {
-  const key = `league-sync rebuild ${target.schema}`;
-  const [row] = await queryAsIs(
-    'SELECT pg_try_advisory_xact_lock(hashtextextended($1::text, 0::bigint)) AS is_only',
-    key,
-  );
-  if (row?.is_only === true) return;
-  throw new RefusedError(`The mirror at ${labelOf(target)} is being rebuilt already.`, {
-    fix: 'wait until that ends',
-  });
 }
 
 /** The new table would have no policies, so every role with a grant would see all rows. */
