@@ -4,7 +4,7 @@ import { createVoice } from '../failure-streak.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
-import { type Clock, createWakeableSleep, formatTimestamp, repeat } from '../time/clock.ts';
+import { type Clock, createWakeableLoop, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
 /** What is brought to the state of the database, unlike the webhook, which sends each change. Times are in ms. */
@@ -40,7 +40,7 @@ export type Follower = Awaited<ReturnType<typeof openFollower>>;
  */
 export async function openFollower(output: Output, { store, clock, log }: FollowDeps, signal: AbortSignal) {
   const { name, title } = output;
-  const sleeper = createWakeableSleep(clock);
+  const loop = createWakeableLoop(clock);
   const voice = createVoice(log, clock);
   let isWanted = false;
   let isStored = true;
@@ -105,10 +105,10 @@ export async function openFollower(output: Output, { store, clock, log }: Follow
     onEvent: (event: WorkerEvent): void => {
       if (!output.isWokenBy(event, row.failed_attempts > 0)) return;
       isWanted = true;
-      sleeper.wake();
+      loop.wake();
     },
     /** Ends the wait before the next attempt. */
-    retryNow: (): void => sleeper.wake(),
+    retryNow: (): void => loop.wake(),
     /** Whether an attempt is due in a command that makes only one. */
     isDue: (): boolean => isWanted || firstWaitMs() === 0,
     /** Makes an attempt; resolves to how long to wait before the next one, in ms. Never rejects. */
@@ -117,7 +117,7 @@ export async function openFollower(output: Output, { store, clock, log }: Follow
     /** Makes attempts until `stop`, and the last that was asked for until then; `end` ends it at once. Never rejects. */
     follow: (stop: AbortSignal, end: AbortSignal): Promise<void> => {
       const isOver = (): boolean => end.aborted || (stop.aborted && !isWanted);
-      return repeat(firstWaitMs(), () => attempt(stop, end), { sleeper, stop, isOver });
+      return loop.repeat(firstWaitMs(), () => attempt(stop, end), stop, isOver);
     },
   };
 }

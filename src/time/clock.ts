@@ -44,34 +44,30 @@ export const systemClock: Clock = {
   },
 };
 
-/** An interruptible sleep, which `wake` ends. If nothing sleeps, `wake` ends the next sleep at once, so that no call is lost. */
-export function createWakeableSleep({ sleep }: Clock) {
+/** Work repeated after sleeps. `wake` ends the sleep, or if there is none the next one at once, so that no call is lost. */
+export function createWakeableLoop(clock: Clock) {
   let woken = new AbortController();
+  /** Never rejects. */
+  const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+    if (ms > 0) await clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+    if (woken.signal.aborted) woken = new AbortController();
+  };
   return {
     // With a reason, since without one each call would make an error and its stack.
     wake: (): void => woken.abort('woken'),
-    /** Also ends if the signal aborts; never rejects. */
-    sleep: async (ms: number, signal: AbortSignal): Promise<void> => {
-      if (ms > 0) await sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
-      if (woken.signal.aborted) woken = new AbortController();
+    /** Sleeps `waitMs`, then calls `work` and sleeps as long as that says, until it is over. `stop` ends the sleep. */
+    repeat: async (
+      waitMs: number,
+      work: () => Promise<number>,
+      stop: AbortSignal,
+      isOver = (): boolean => stop.aborted,
+    ): Promise<void> => {
+      for (let leftMs = waitMs; ; leftMs = await work()) {
+        await sleep(leftMs, stop);
+        if (isOver()) return;
+      }
     },
   };
-}
-
-type Repeat = {
-  readonly sleeper: ReturnType<typeof createWakeableSleep>;
-  /** Ends the sleep. */
-  readonly stop: AbortSignal;
-  /** By default, when `stop` aborts. */
-  readonly isOver?: () => boolean;
-};
-
-/** Sleeps and works in turn until it is over. `waitMs` says how long to sleep before; `work`, before it is called again. */
-export async function repeat(waitMs: number, work: () => Promise<number>, { sleeper, stop, isOver }: Repeat) {
-  for (let leftMs = waitMs; ; leftMs = await work()) {
-    await sleeper.sleep(leftMs, stop);
-    if (isOver?.() ?? stop.aborted) return;
-  }
 }
 
 /** The delay (ms) after a number of failures in a row: `initialMs`, doubled with each further failure up to `maxMs`. */
