@@ -1,7 +1,7 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { KilledError, RunError } from '../errors.ts';
 import { type ChildEnd, type Program, RESTART, runChild } from '../outputs/child-process.ts';
-import type { Inspection } from './inspect.ts';
+import type { Inspection } from './schema.ts';
 import type { OnProgress, Progress } from './transfer.ts';
 
 /** `fill` brings it to the end of the file, `follow` compares recent runs only, `rebuild` rebuilds, `inspect` reads. */

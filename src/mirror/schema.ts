@@ -3,9 +3,10 @@ import { basename, join } from 'node:path';
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { DatabaseError, RefusedError, RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import type { Session, Transaction } from './connect.ts';
+import { openMirrorSnapshot } from '../store/queries/mirror.ts';
+import { connect, type Session, type Transaction } from './connect.ts';
 import { nameOf, quoteIdentifier } from './error.ts';
-import { assertSameDatabase, FIND_STATE, readState, STATE } from './state.ts';
+import { assertEarlier, assertSameDatabase, FIND_STATE, readState, STATE } from './state.ts';
 import { executeAll, LISTED, OWN_SCHEMA } from './statements.ts';
 import { describedRows, RELATIONS } from './tables.ts';
 
@@ -86,6 +87,28 @@ export async function findOwnMirror({ queryAsIs }: Transaction, origin: MirrorOr
   if (found === undefined) return false;
   for (const row of await queryAsIs(STATE)) assertSameDatabase(readState(row), origin);
   return true;
+}
+
+export type Inspection = Awaited<ReturnType<typeof inspectMirror>>;
+
+/**
+ * The version of the server, how it is reached (`tls`, undefined without TLS), and how far the mirror is, unless it was
+ * not filled yet. Locks and changes nothing. Rejects with a RunError if the mirror cannot be used, or not by this database.
+ */
+export async function inspectMirror(path: string, target: MirrorTarget) {
+  using session = await connect(target);
+  const { tls } = session;
+  // Awaited here, since the session ends with this function.
+  return await session.transaction(async (tx) => {
+    const version = await assertUsable(tx, target, { create: false });
+    const [found] = await tx.queryAsIs(FIND_STATE);
+    const [row] = found === undefined ? [] : await tx.query(STATE);
+    if (row === undefined) return { version, tls };
+    const state = readState(row);
+    using snapshot = openMirrorSnapshot(path);
+    assertEarlier(state, snapshot);
+    return { version, tls, filled: { seq: state.seq, lag: snapshot.lastSeq() - state.seq } };
+  });
 }
 
 async function migrate({ query }: Transaction, { target, origin, suffix }: Preparation): Promise<void> {

@@ -6,9 +6,8 @@ import { formatProblem, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
-import type { CopyDatabase } from '../outputs/copy-process.ts';
+import { type CopyDatabase, createCopyOutput } from '../outputs/copy.ts';
 import { openFollower } from '../outputs/output-loop.ts';
-import { createCopyOutput } from '../outputs/publish-copy.ts';
 import { findPackage } from '../package.ts';
 import type { System } from '../service/connection.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
@@ -24,6 +23,7 @@ import type { RunDeps } from '../sync/run.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { staleAt } from '../sync/stale-at.ts';
 import { formatTimestamp } from '../time/clock.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 
@@ -99,12 +99,8 @@ export async function openWorker(config: Config, options: OpenOptions) {
 /** Why nothing may be sent yet. Leagues can be stored even if the table of logins is damaged. */
 function findBar(store: Store, fingerprint: string, { mayLogInSince, system }: OpenOptions) {
   if (mayLogInSince === undefined) return undefined;
-  try {
-    const failures = store.read(() => store.logins.lastingFailures(fingerprint));
-    return findLoginWait(failures, mayLogInSince, system.clock.now());
-  } catch {
-    return undefined;
-  }
+  const failures = tryOrUndefined(() => store.read(() => store.logins.lastingFailures(fingerprint)));
+  return failures && findLoginWait(failures, mayLogInSince, system.clock.now());
 }
 
 async function openDatabase(path: string, lock: Lock, { keepWal }: Config, options: OpenOptions): Promise<Store> {
