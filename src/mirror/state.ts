@@ -10,6 +10,9 @@ export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state' A
 export const STATE = `SELECT state.*,
   (SELECT max(database_path) FROM "mirror_migrations") AS database_path FROM "mirror_state" AS state`;
 
+/** What to do about a mirror that cannot be brought up to date. */
+export const REBUILD = { fix: 'rebuild it with league-sync mirror rebuild' } as const;
+
 export type MirrorState = ReturnType<typeof readState>;
 
 /** Reads what `STATE` has selected. */
@@ -49,7 +52,5 @@ export function assertEarlier(state: MirrorState, snapshot: Snapshot): void {
     seq > lastSeq
       ? `The mirror is ahead of ${path}: it has change ${seq}, and the file ends with ${lastSeq}`
       : `The mirror and ${path} differ: change ${seq} is not the same in both`;
-  throw new RefusedError(`${what}. The file was probably restored from a backup.`, {
-    fix: 'rebuild it with league-sync mirror rebuild',
-  });
+  throw new RefusedError(`${what}. The file was probably restored from a backup.`, REBUILD);
 }

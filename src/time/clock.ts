@@ -9,12 +9,9 @@ export type Clock = {
   readonly now: () => number;
   /** Unaffected by steps of the wall clock. Includes the time during which the machine was suspended. */
   readonly monotonic: () => number;
-  /** Rejects with the signal's reason as soon as the signal aborts. */
+  /** At most 24 days, the longest delay of a timer. Rejects with the signal's reason as soon as the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
-
-/** The longest delay of setTimeout: a timer with a longer delay fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The uptime may get ahead of `performance.now()` by this much through rounding: some systems report whole seconds. */
 const ROUNDING_MS = 2_000;
@@ -36,8 +33,7 @@ export const systemClock: Clock = {
   monotonic: createMonotonic(),
   sleep: async (ms, signal) => {
     try {
-      for (let left = ms; left > 0; left -= MAX_TIMER_MS)
-        await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, signal && { signal });
+      if (ms > 0) await setTimeout(ms, undefined, signal && { signal });
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     }
