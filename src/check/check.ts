@@ -66,8 +66,8 @@ function checkSettings({ settings, environment }: CheckSource) {
 }
 
 async function* checkOutputs(config: Config, database: DatabaseTarget, run: RunMirror, { stop, say }: Watch) {
-  const { publish, listen, heartbeat, webhook, mirror, attemptTimeoutMs } = config;
-  if (publish !== undefined) yield checkPublishing(publish, database);
+  const { copy, listen, heartbeat, webhook, mirror, attemptTimeoutMs } = config;
+  if (copy !== undefined) yield checkPublishing(copy, database);
   yield await checkListen(listen, database.isInUse);
   say('connecting to the outputs');
   if (heartbeat !== undefined) yield await checkReachable('heartbeat', heartbeat(), attemptTimeoutMs);

@@ -10,6 +10,8 @@ type Say = (message: ChildMessage) => Promise<void>;
 export async function answerParent(io: ProcessIO, work: (say: Say) => Promise<unknown>): Promise<number> {
   const say: Say = (message) => io.print(JSON.stringify(message));
   const alive = setInterval(() => void say({}), ALIVE_EVERY_MS).unref();
+  // If the process ends now, it was not because the program could not be started.
+  void say({});
   try {
     await say({ result: (await work(say)) ?? null });
   } catch (error) {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { describeMirror, labelOf, loadMirror } from '../config/mirror.ts';
 import { EXIT, StoppedError, toRunError } from '../errors.ts';
-import { inspectMirror } from '../mirror/inspect.ts';
 import { createMirrorProcess, type MirrorInput } from '../mirror/process.ts';
 import { rebuildMirror } from '../mirror/rebuild.ts';
+import { inspectMirror } from '../mirror/schema.ts';
 import { catchUp, type OnProgress } from '../mirror/transfer.ts';
 import { recordMirror } from '../store/tables/outputs.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';

@@ -41,11 +41,11 @@ export const testWebhook: Command<object> = async (io) => {
     const isDue =
       path !== undefined && (await retryDelivery(path, { clock: systemClock, stop: io.stop }).catch(() => false));
     const due = isDue ? '; the message that waits for its next attempt is due at once' : '';
-    await io.say(`${host} accepted the test message ${message.id} (${what}, ${took})${due}`);
+    await io.say(`${host} accepted the test message ${message.message_id} (${what}, ${took})${due}`);
     return EXIT.done;
   }
   await io.warn({
-    message: `${host} did not accept the test message ${message.id} (${what}, ${took})`,
+    message: `${host} did not accept the test message ${message.message_id} (${what}, ${took})`,
     fix: 'check LEAGUE_SYNC_WEBHOOK_URL and LEAGUE_SYNC_WEBHOOK_SECRET, the network, and the log of the receiver',
   });
   return EXIT.failed;

@@ -65,7 +65,7 @@ function readConfig(values: Values, environment: Environment) {
     /** Whether a clean stop leaves the WAL, for programs that follow it. */
     keepWal: () => read('LEAGUE_SYNC_KEEP_WAL'),
     mirror: () => findMirror(values, environment),
-    publish: () => readPublishPath(values),
+    copy: () => readPublishPath(values),
     log: () => loadLogConfig({ values }),
   });
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hasTooManyValues, isObject, parseJson } from '../league/json.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 export type ResponseHead = {
   readonly status: number;
@@ -37,14 +38,12 @@ export async function readObject(body: Uint8Array, clean = (text: string) => tex
   if (text === undefined) return undefined;
   const cleaned = clean(text);
   await yieldToEventLoop(signal);
-  try {
+  const value = tryOrUndefined(() => {
     // Redaction decodes escapes, also outside strings, where JSON has none.
     if (cleaned !== text) JSON.parse(text);
-    const value = parseJson(cleaned);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+    return parseJson(cleaned);
+  });
+  return isObject(value) ? value : undefined;
 }
 
 /** The text of the body without a byte order mark; undefined if the body is not UTF-8. */

@@ -1,7 +1,7 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { KilledError, RunError } from '../errors.ts';
-import { type Program, runChild } from '../outputs/child-process.ts';
-import type { Inspection } from './inspect.ts';
+import { type ChildEnd, type Program, RESTART, runChild } from '../outputs/child-process.ts';
+import type { Inspection } from './schema.ts';
 import type { OnProgress, Progress } from './transfer.ts';
 
 /** `fill` brings it to the end of the file, `follow` compares recent runs only, `rebuild` rebuilds, `inspect` reads. */
@@ -33,17 +33,18 @@ export function createMirrorProcess({ program: [executable = '', ...rest], envir
     { signal, onProgress = () => undefined }: Options,
   ): Promise<Results[Job]> => {
     const input: MirrorInput = { job, path, target };
-    const report = (progress: unknown): void => onProgress(progress as Progress);
-    const limits = { signal, maxSilenceMs: MAX_SILENCE_MS };
-    const options = { task: 'writes the mirror', environment, input, ...limits, onProgress: report };
-    try {
-      return (await runChild(command, options)) as Results[Job];
-    } catch (error) {
-      if (!(error instanceof RunError) || error.kind !== 'internal' || error instanceof KilledError) throw error;
+    const explain = ({ how, why, cause }: ChildEnd): RunError => {
+      if (how === 'killed') return new KilledError('network', true, `The process that writes the mirror was killed.`);
       // `pg` throws at bytes that it does not understand, in a listener.
-      const isCrash = error.what.includes('crashed');
-      const what = isCrash ? 'its answer is not one of PostgreSQL.' : error.what.replace(/^T/, 't');
-      throw new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}`, { cause: error });
-    }
+      const isCrash = how === 'crashed';
+      const what = isCrash
+        ? 'its answer is not one of PostgreSQL'
+        : `the process that writes the mirror failed (${why})`;
+      const fix = how === 'failed' ? RESTART : undefined;
+      return new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}.`, { cause, fix });
+    };
+    const report = (progress: unknown): void => onProgress(progress as Progress);
+    const options = { explain, environment, input, signal, maxSilenceMs: MAX_SILENCE_MS, onProgress: report };
+    return (await runChild(command, options)) as Results[Job];
   };
 }

@@ -1,9 +1,9 @@
-import { labelOf, type MirrorTarget } from '../config/mirror.ts';
+import type { MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RefusedError } from '../errors.ts';
-import { connect, type Row, type Transaction } from './connect.ts';
-import { quoteIdentifier } from './error.ts';
+import { connect, type Transaction } from './connect.ts';
 import type { RunsToCompare } from './reconcile.ts';
 import { findOwnMirror, type MirrorOrigin, prepareRelations } from './schema.ts';
+import { executeAll, LISTED } from './statements.ts';
 import { RELATIONS, VIEWS } from './tables.ts';
 import {
   catchUp,
@@ -17,6 +17,7 @@ import {
 
 /** What the names of the new relations end with until they replace the old ones. */
 const SUFFIX = '__rebuild';
+const NEW_RELATIONS = RELATIONS.map((name) => name + SUFFIX).join();
 
 /** Fills new relations beside the old ones and swaps them, in one transaction. A RunError leaves all as it was. */
 export async function rebuildMirror(path: string, target: MirrorTarget, onProgress: OnProgress): Promise<Progress> {
@@ -24,36 +25,19 @@ export async function rebuildMirror(path: string, target: MirrorTarget, onProgre
   const origin = await readOrigin(openSnapshot);
   using session = await connect(target);
   const { transaction } = session;
-  if (!(await transaction((tx) => findOwnMirror(tx, target, origin))))
-    return await catchUp(path, target, { onProgress });
+  if (!(await transaction((tx) => findOwnMirror(tx, origin)))) return await catchUp(path, target, { onProgress });
   return await transaction(async (tx) => {
-    await assertOnlyRebuild(tx, target);
     await assertNoRowSecurity(tx);
     await prepareRelations(tx, { target, origin, suffix: SUFFIX });
     const transferAll = (runs: RunsToCompare) =>
       repeatToEnd(() => transferBatch(tx, { openSnapshot, runs, onProgress }), onProgress);
     await transferAll('all');
-    await dropOld(tx, target, origin);
+    await dropOld(tx, origin);
     // What the file got in the meantime. Readers wait during this pass, so it compares only recent runs.
     const progress = await transferAll('recent');
     await rename(tx);
     return progress;
   }, SUFFIX);
-}
-
-/** The schema of the mirror, which is first in the search path. */
-const OWN_SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())';
-
-async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarget): Promise<void> {
-  const key = `league-sync rebuild ${target.schema}`;
-  const [row] = await queryAsIs(
-    'SELECT pg_try_advisory_xact_lock(hashtextextended($1::text, 0::bigint)) AS is_only',
-    key,
-  );
-  if (row?.is_only === true) return;
-  throw new RefusedError(`The mirror at ${labelOf(target)} is being rebuilt already.`, {
-    fix: 'wait until that ends',
-  });
 }
 
 /** The new table would have no policies, so every role with a grant would see all rows. */
@@ -68,22 +52,21 @@ async function assertNoRowSecurity({ queryAsIs }: Transaction): Promise<void> {
   );
 }
 
-const ROW_SECURITY = `SELECT relname FROM pg_class
-  WHERE relnamespace = ${OWN_SCHEMA} AND relname = ANY (string_to_array($1, ',')) AND relrowsecurity ORDER BY relname`;
+const ROW_SECURITY = `SELECT relname FROM pg_class WHERE ${LISTED} AND relrowsecurity ORDER BY relname`;
 
 /** A reader may hold a lock on the old relations. Each attempt waits for it for 5 s, as new readers do behind it. */
 const ATTEMPTS = 6;
 /** A deadlock: a reader holds one old relation and waits for another. */
 const LOCK_TIMEOUT_OR_DEADLOCK = ['55P03', '40P01'];
 
-async function dropOld(tx: Transaction, target: MirrorTarget, origin: MirrorOrigin): Promise<void> {
+async function dropOld(tx: Transaction, origin: MirrorOrigin): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await tx.queryAsIs('SAVEPOINT old');
     try {
       // Locked first, as writers do: a writer that waits for it while it holds another table would deadlock with the DROP.
       await tx.queryAsIs('LOCK TABLE mirror_state IN ACCESS EXCLUSIVE MODE');
       // All of this may have changed while the new tables were filled.
-      await findOwnMirror(tx, target, origin);
+      await findOwnMirror(tx, origin);
       await assertNoRowSecurity(tx);
       await copyGrants(tx);
       return await dropRelations(tx);
@@ -95,32 +78,21 @@ async function dropOld(tx: Transaction, target: MirrorTarget, origin: MirrorOrig
 }
 
 /** Gives the new relations the grants of the old ones, and takes from them what default privileges gave. */
-async function copyGrants({ queryAsIs }: Transaction): Promise<void> {
-  for (const row of await queryAsIs(GRANTS, RELATIONS.map((name) => name + SUFFIX).join()))
-    await queryAsIs(`REVOKE ALL ON ${quoteIdentifier(String(row.relation))} FROM ${granteeOf(row)}`);
-  for (const row of await queryAsIs(GRANTS, RELATIONS.join())) {
-    const columns = row.column_name === null ? '' : ` (${quoteIdentifier(String(row.column_name))})`;
-    const option = row.is_grantable === true ? ' WITH GRANT OPTION' : '';
-    const relation = quoteIdentifier(`${row.relation}${SUFFIX}`);
-    await queryAsIs(`GRANT ${row.privilege_type}${columns} ON ${relation} TO ${granteeOf(row)}${option}`);
-  }
-}
-
-function granteeOf({ grantee }: Row): string {
-  return grantee === null ? 'PUBLIC' : quoteIdentifier(String(grantee));
+async function copyGrants(tx: Transaction): Promise<void> {
+  await executeAll(tx, REVOKE, NEW_RELATIONS);
+  await executeAll(tx, GRANT, RELATIONS.join(), SUFFIX);
 }
 
 /** The grants to others than the owner, of relations and of single columns. */
-const GRANTS = `SELECT relname AS relation, NULL AS column_name, pg_roles.rolname AS grantee, privilege_type, is_grantable
-  FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) AS acl LEFT JOIN pg_roles ON pg_roles.oid = acl.grantee
-  WHERE relnamespace = ${OWN_SCHEMA}
-    AND relname = ANY (string_to_array($1, ',')) AND acl.grantee <> relowner
-  UNION ALL
-  SELECT relname, attname, pg_roles.rolname, privilege_type, is_grantable
-  FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
-    CROSS JOIN LATERAL aclexplode(attacl) AS acl LEFT JOIN pg_roles ON pg_roles.oid = acl.grantee
-  WHERE relnamespace = ${OWN_SCHEMA}
-    AND relname = ANY (string_to_array($1, ',')) AND acl.grantee <> relowner`;
+const GRANTS = `FROM pg_class CROSS JOIN LATERAL (
+    SELECT NULL AS column_name, relacl AS acl UNION ALL SELECT attname, attacl FROM pg_attribute WHERE attrelid = pg_class.oid
+  ) AS granted CROSS JOIN LATERAL aclexplode(granted.acl) AS acl LEFT JOIN pg_roles ON pg_roles.oid = acl.grantee
+  WHERE ${LISTED} AND acl.grantee <> relowner`;
+const GRANTEE = `coalesce(quote_ident(rolname::text), 'PUBLIC')`;
+const REVOKE = `SELECT pg_catalog.format('REVOKE ALL ON %I FROM %s', relname, ${GRANTEE}) AS statement ${GRANTS}`;
+const GRANT = `SELECT pg_catalog.format('GRANT %s%s ON %I TO %s%s', privilege_type,
+  '(' || quote_ident(column_name::text) || ')', relname::text || $2::text, ${GRANTEE},
+  CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END) AS statement ${GRANTS}`;
 
 const TABLES = RELATIONS.filter((name) => !VIEWS.includes(name));
 
@@ -140,23 +112,20 @@ async function dropRelations(tx: Transaction): Promise<void> {
 const DEPENDENT_OBJECTS = '2BP01';
 
 /** Takes the suffix off the names of relations, indexes and constraints. */
-async function rename({ queryAsIs }: Transaction): Promise<void> {
-  const identifier = (value: unknown): string => quoteIdentifier(String(value));
-  const without = (value: unknown): string => identifier(String(value).replace(SUFFIX, ''));
-  const own = RELATIONS.map((name) => name + SUFFIX).join();
-  for (const { kind, name } of await queryAsIs(NEW_RELATIONS, SUFFIX, own))
-    await queryAsIs(`ALTER ${kind} ${identifier(name)} RENAME TO ${without(name)}`);
-  for (const { relation, name } of await queryAsIs(NEW_CONSTRAINTS, SUFFIX, RELATIONS.join()))
-    await queryAsIs(`ALTER TABLE ${identifier(relation)} RENAME CONSTRAINT ${identifier(name)} TO ${without(name)}`);
+async function rename(tx: Transaction): Promise<void> {
+  await executeAll(tx, RENAME_RELATIONS, NEW_RELATIONS, SUFFIX);
+  await executeAll(tx, RENAME_CONSTRAINTS, RELATIONS.join(), SUFFIX);
 }
 
 /** Other relations in the schema may contain the suffix too. */
-const OWN_RELATIONS = `(SELECT oid FROM pg_class WHERE relnamespace = ${OWN_SCHEMA}
-  AND relname = ANY (string_to_array($2, ',')))`;
-const NEW_RELATIONS = `SELECT relname AS name, CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'i' THEN 'INDEX' ELSE 'TABLE' END AS kind
+const OWN_OIDS = `(SELECT oid FROM pg_class WHERE ${LISTED})`;
+const RENAME_RELATIONS = `SELECT pg_catalog.format('ALTER %s %I RENAME TO %I',
+    CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'i' THEN 'INDEX' ELSE 'TABLE' END,
+    relname, replace(relname::text, $2::text, ''::text)) AS statement
   FROM pg_class LEFT JOIN pg_index ON indexrelid = oid
-  WHERE coalesce(indrelid, oid) IN ${OWN_RELATIONS} AND strpos(relname::text, $1) > 0`;
+  WHERE coalesce(indrelid, oid) IN ${OWN_OIDS} AND strpos(relname::text, $2::text) > 0`;
 /** Their tables have been renamed, and those with an index with it. */
-const NEW_CONSTRAINTS = `SELECT class.relname AS relation, conname AS name
+const RENAME_CONSTRAINTS = `SELECT pg_catalog.format('ALTER TABLE %I RENAME CONSTRAINT %I TO %I',
+    relname, conname, replace(conname::text, $2::text, ''::text)) AS statement
   FROM pg_constraint JOIN pg_class AS class ON class.oid = conrelid
-  WHERE conrelid IN ${OWN_RELATIONS} AND strpos(conname::text, $1) > 0`;
+  WHERE conrelid IN ${OWN_OIDS} AND strpos(conname::text, $2::text) > 0`;

@@ -3,10 +3,12 @@ import { basename, join } from 'node:path';
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { DatabaseError, RefusedError, RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import type { Session, Transaction } from './connect.ts';
+import { openMirrorSnapshot } from '../store/queries/mirror.ts';
+import { connect, type Session, type Transaction } from './connect.ts';
 import { nameOf, quoteIdentifier } from './error.ts';
-import { assertSameDatabase, FIND_STATE, readState, STATE } from './state.ts';
-import { describedRows, RELATIONS, VIEWS } from './tables.ts';
+import { assertEarlier, assertSameDatabase, FIND_STATE, readState, STATE } from './state.ts';
+import { executeAll, LISTED, OWN_SCHEMA } from './statements.ts';
+import { describedRows, RELATIONS } from './tables.ts';
 
 /** Of which database the mirror is to be: its id, and its host and path. */
 export type MirrorOrigin = { readonly id: string; readonly path: string };
@@ -25,14 +27,14 @@ export function prepareMirror({ transaction, target }: Session, origin: MirrorOr
       `league-sync ${target.schema}`,
     );
     await assertUsable(tx, target);
-    await findOwnMirror(tx, target, origin);
+    await findOwnMirror(tx, origin);
     await prepareRelations(tx, { target, origin, suffix: '' });
   });
 }
 
 export async function prepareRelations(tx: Transaction, preparation: Preparation): Promise<void> {
   await migrate(tx, preparation);
-  await describeRelations(tx, preparation);
+  await describeRelations(tx, preparation.suffix);
   const { id, path } = preparation.origin;
   await tx.query(`UPDATE "mirror_migrations" SET database_path = $1 WHERE database_path <> $1`, path);
   await tx.query(
@@ -80,24 +82,42 @@ export async function assertUsable(
 }
 
 /** Whether there is a mirror already. Rejects with a RefusedError if it is one of another database. */
-export async function findOwnMirror(
-  { queryAsIs }: Transaction,
-  target: MirrorTarget,
-  origin: MirrorOrigin,
-): Promise<boolean> {
-  const [found] = await queryAsIs(FIND_STATE, target.schema);
+export async function findOwnMirror({ queryAsIs }: Transaction, origin: MirrorOrigin): Promise<boolean> {
+  const [found] = await queryAsIs(FIND_STATE);
   if (found === undefined) return false;
   for (const row of await queryAsIs(STATE)) assertSameDatabase(readState(row), origin);
   return true;
 }
 
+export type Inspection = Awaited<ReturnType<typeof inspectMirror>>;
+
+/**
+ * The version of the server, how it is reached (`tls`, undefined without TLS), and how far the mirror is, unless it was
+ * not filled yet. Locks and changes nothing. Rejects with a RunError if the mirror cannot be used, or not by this database.
+ */
+export async function inspectMirror(path: string, target: MirrorTarget) {
+  using session = await connect(target);
+  const { tls } = session;
+  // Awaited here, since the session ends with this function.
+  return await session.transaction(async (tx) => {
+    const version = await assertUsable(tx, target, { create: false });
+    const [found] = await tx.queryAsIs(FIND_STATE);
+    const [row] = found === undefined ? [] : await tx.query(STATE);
+    if (row === undefined) return { version, tls };
+    const state = readState(row);
+    using snapshot = openMirrorSnapshot(path);
+    assertEarlier(state, snapshot);
+    return { version, tls, filled: { seq: state.seq, lag: snapshot.lastSeq() - state.seq } };
+  });
+}
+
 async function migrate({ query }: Transaction, { target, origin, suffix }: Preparation): Promise<void> {
   const known = readMirrorMigrations();
-  const found = await query(FIND_RELATIONS, target.schema, suffix);
-  const names = found.map(({ name }) => String(name)).filter((name) => RELATIONS.includes(name));
-  if (!names.includes('mirror_migrations')) {
+  const found = await query(FIND_RELATIONS, RELATIONS.map((name) => name + suffix).join());
+  const names = found.map(({ relname }) => relname);
+  if (!names.includes(`mirror_migrations${suffix}`)) {
     if (names.length > 0) {
-      const what = `The schema ${nameOf(target.schema)} has a relation ${names[0]}${suffix} that is not of a mirror.`;
+      const what = `The schema ${nameOf(target.schema)} has a relation ${names[0]} that is not of a mirror.`;
       throw new RefusedError(what, { fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA' });
     }
     await query(VERSION_TABLE);
@@ -118,8 +138,7 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
   }
 }
 
-const FIND_RELATIONS = `SELECT left(relname::text, length(relname::text) - length($2::text)) AS name FROM pg_class
-  WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relname LIKE '%' || replace($2, '_', '\\_')`;
+const FIND_RELATIONS = `SELECT relname FROM pg_class WHERE ${LISTED}`;
 
 /** Throws a DatabaseError if the package is incomplete. */
 function readMirrorMigrations() {
@@ -129,21 +148,17 @@ function readMirrorMigrations() {
 }
 
 /** Sets the comments that are missing or differ. */
-async function describeRelations({ queryAsIs }: Transaction, { target, suffix }: Preparation): Promise<void> {
-  const rows = await queryAsIs(FIND_COMMENTS, target.schema);
-  const stored = new Map(rows.map(({ relation, name, comment }) => [`${relation}.${name}`, comment]));
-  for (const { object, column_name: column, description } of describedRows()) {
-    if (stored.get(`${object}${suffix}.${column ?? ''}`) === description) continue;
-    const relation = `"${object}${suffix}"`;
-    const kind = VIEWS.includes(object) ? 'VIEW' : 'TABLE';
-    const place = column === null ? `${kind} ${relation}` : `COLUMN ${relation}.${column}`;
-    await queryAsIs(`COMMENT ON ${place} IS '${description.replaceAll("'", "''")}'`);
-  }
+function describeRelations(tx: Transaction, suffix: string): Promise<void> {
+  const rows = describedRows().map(({ object, ...row }) => ({ ...row, relation: object + suffix }));
+  return executeAll(tx, COMMENT, JSON.stringify(rows));
 }
 
-const FIND_COMMENTS = `SELECT class.relname AS relation, coalesce(attribute.attname, '') AS name, comment.description AS comment
-  FROM pg_description AS comment JOIN pg_class AS class ON class.oid = comment.objoid
-  LEFT JOIN pg_attribute AS attribute ON attribute.attrelid = class.oid AND attribute.attnum = comment.objsubid
-    AND comment.objsubid > 0
-  WHERE comment.classoid = 'pg_class'::regclass
-    AND class.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;
+const COMMENT = `SELECT pg_catalog.format('COMMENT ON %s %I%s IS %L',
+    CASE WHEN column_name IS NOT NULL THEN 'COLUMN' WHEN relkind = 'v' THEN 'VIEW' ELSE 'TABLE' END,
+    relation, '.' || quote_ident(column_name), row.description) AS statement
+  FROM jsonb_to_recordset($1::jsonb) AS row(relation text, column_name text, description text)
+  JOIN pg_class ON relname = relation AND relnamespace = ${OWN_SCHEMA}
+  LEFT JOIN pg_attribute ON attrelid = pg_class.oid AND attname = column_name
+  LEFT JOIN pg_description AS stored ON stored.objoid = pg_class.oid AND stored.objsubid = coalesce(attnum, 0)
+    AND stored.classoid = 'pg_class'::regclass
+  WHERE row.description IS DISTINCT FROM stored.description`;

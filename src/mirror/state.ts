@@ -1,24 +1,22 @@
 import { RefusedError } from '../errors.ts';
 import type { MirrorSnapshot } from '../store/queries/mirror.ts';
 import type { Row } from './connect.ts';
+import { OWN_SCHEMA } from './statements.ts';
 
-/** Finds the table of the state in a schema. */
-export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state'
-  AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;
+/** Finds the table of the state. */
+export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state' AND relnamespace = ${OWN_SCHEMA}`;
 
 /** The row of the state, and of which database the mirror is. */
 export const STATE = `SELECT state.*,
   (SELECT max(database_path) FROM "mirror_migrations") AS database_path FROM "mirror_state" AS state`;
 
-/** The row of `mirror_state`. */
-export type MirrorState = {
-  readonly database: string;
-  readonly databasePath: string;
-  readonly seq: number;
-  readonly at: string | null;
-};
+/** What to do about a mirror that cannot be brought up to date. */
+export const REBUILD = { fix: 'rebuild it with league-sync mirror rebuild' } as const;
 
-export function readState(row: Row): MirrorState {
+export type MirrorState = ReturnType<typeof readState>;
+
+/** Reads what `STATE` has selected. */
+export function readState(row: Row) {
   return {
     database: String(row.database),
     databasePath: String(row.database_path),
@@ -54,7 +52,5 @@ export function assertEarlier(state: MirrorState, snapshot: Snapshot): void {
     seq > lastSeq
       ? `The mirror is ahead of ${path}: it has change ${seq}, and the file ends with ${lastSeq}`
       : `The mirror and ${path} differ: change ${seq} is not the same in both`;
-  throw new RefusedError(`${what}. The file was probably restored from a backup.`, {
-    fix: 'rebuild it with league-sync mirror rebuild',
-  });
+  throw new RefusedError(`${what}. The file was probably restored from a backup.`, REBUILD);
 }

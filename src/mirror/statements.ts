@@ -1,4 +1,5 @@
-import { type Column, hasId, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table } from './tables.ts';
+import type { Transaction } from './connect.ts';
+import { type Column, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table } from './tables.ts';
 
 // Relations are in double quotes, as in migrations/postgres: see `Transaction.query`. Rows arrive as one JSON list.
 
@@ -16,12 +17,11 @@ export function upsertStatement({ name, columns, key }: Table): string {
       IS DISTINCT FROM (${others.map((column) => `excluded.${column}`).join(', ')})`;
 }
 
-/** Deletes the rows whose keys are not in the list; of a table with ids, those from $2 on, and below $3 if it is set. */
+/** Deletes the rows whose keys are not in the list. */
 export function deleteStatement({ name, columns, key }: Table): string {
   const keys = columns.filter((column) => key.includes(column.name));
-  const range = hasId({ key }) ? 'AND stored.id >= $2::bigint AND ($3::bigint IS NULL OR stored.id < $3::bigint)' : '';
   return `DELETE FROM "${name}" AS stored WHERE NOT EXISTS (SELECT FROM ${recordset(keys)}
-    WHERE ${key.map((column) => `sent.${column} = stored.${column}`).join(' AND ')}) ${range}`;
+    WHERE ${key.map((column) => `sent.${column} = stored.${column}`).join(' AND ')})`;
 }
 
 const FROM_JSON: Readonly<Record<Column['type'], (name: string) => string>> = {
@@ -57,4 +57,15 @@ export function followStatement(): string {
 function recordset(columns: readonly Column[]): string {
   const list = columns.map(({ name, type }) => `${name} ${POSTGRES_TYPES[type]}`);
   return `jsonb_to_recordset($1::jsonb) AS sent(${list.join(', ')})`;
+}
+
+/** The schema of the mirror, which is the only one in the search path; NULL if there is none. */
+export const OWN_SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())';
+
+/** Of `pg_class`: the relations in the mirror's schema whose names $1 lists. */
+export const LISTED = `relnamespace = ${OWN_SCHEMA} AND relname = ANY (string_to_array($1::text, ','::text))`;
+
+/** Executes each statement that a query has made. */
+export async function executeAll({ queryAsIs }: Transaction, sql: string, ...values: readonly string[]): Promise<void> {
+  for (const { statement } of await queryAsIs(sql, ...values)) await queryAsIs(String(statement));
 }

@@ -9,7 +9,7 @@ import { connect, type Transaction } from './connect.ts';
 import { PAGE, type RunsToCompare, readPages, reconcileTables } from './reconcile.ts';
 import { rowsJson } from './row-json.ts';
 import { type MirrorOrigin, prepareMirror } from './schema.ts';
-import { assertEarlier, type MirrorState, readState, STATE } from './state.ts';
+import { assertEarlier, type MirrorState, REBUILD, readState, STATE } from './state.ts';
 import { followStatement } from './statements.ts';
 import { FITS_INDEX, LEAGUE_CHANGES, LEAGUES, sourceOf } from './tables.ts';
 
@@ -101,9 +101,7 @@ export async function transferBatch(
 async function lockState({ query }: Transaction): Promise<MirrorState> {
   const [row] = await query(`${STATE} FOR UPDATE`);
   if (row !== undefined) return readState(row);
-  throw new RefusedError('The mirror has lost the row of mirror_state.', {
-    fix: 'rebuild it with league-sync mirror rebuild',
-  });
+  throw new RefusedError('The mirror has lost the row of mirror_state.', REBUILD);
 }
 
 /** Brings the feed and `leagues` from the change `seq` to the change `last`. Yields how far it is. */
@@ -122,9 +120,8 @@ async function assertComplete({ query }: Transaction, snapshot: MirrorSnapshot):
     const [row] = await query(`SELECT count(*) FROM "${source.name}"`);
     const [found, expected] = [Number(row?.count), snapshot.count(source)];
     if (found === expected) continue;
-    throw new RefusedError(`The mirror has ${found} rows in ${source.name}, and ${snapshot.path} has ${expected}.`, {
-      fix: 'rebuild it with league-sync mirror rebuild',
-    });
+    const what = `The mirror has ${found} rows in ${source.name}, and ${snapshot.path} has ${expected}.`;
+    throw new RefusedError(what, REBUILD);
   }
 }
 

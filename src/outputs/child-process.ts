@@ -3,15 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Environment } from '../config/environment.ts';
-import {
-  codeOf,
-  DatabaseError,
-  type ErrorKind,
-  KilledError,
-  RefusedError,
-  RunError,
-  SettingsError,
-} from '../errors.ts';
+import { codeOf, DatabaseError, type ErrorKind, RefusedError, RunError, SettingsError } from '../errors.ts';
 import { formatDuration } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 
@@ -30,9 +22,19 @@ export type ChildMessage = {
   readonly error?: { readonly kind: ErrorKind | 'settings' | 'refused'; readonly what: string; readonly fix?: string };
 };
 
+/** How a child ended that did not answer. `crashed`: it had begun to work; `killed`: not by us. */
+export type ChildEnd = {
+  readonly how: 'failed' | 'crashed' | 'killed' | 'silent';
+  readonly why: string;
+  readonly cause?: unknown;
+};
+
+/** What to do about a child that failed before it began to work. */
+export const RESTART = "restart league-sync if the program's files were replaced or removed while it ran";
+
 type ChildOptions = {
-  /** What the child does, for errors: `copies the database`. */
-  readonly task: string;
+  /** Makes the error. */
+  readonly explain: (end: ChildEnd) => RunError;
   readonly environment: Environment;
   /** What the child reads from its stdin, as JSON. */
   readonly input?: unknown;
@@ -43,9 +45,9 @@ type ChildOptions = {
   readonly onProgress?: (progress: unknown) => void;
 };
 
-/** Runs a command in a process. Rejects with its RunError, a KilledError if others killed it, or like `signal`. */
+/** Runs a command in a process. Rejects with its RunError or SettingsError, with that of `explain`, or like `signal`. */
 export async function runChild([executable = '', ...args]: readonly string[], options: ChildOptions): Promise<unknown> {
-  const { task, environment, input = null, signal, maxSilenceMs = 0, onProgress } = options;
+  const { explain, environment, input = null, signal, maxSilenceMs = 0, onProgress } = options;
   // The child needs no settings, least of all secrets.
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
   signal.throwIfAborted();
@@ -58,13 +60,13 @@ export async function runChild([executable = '', ...args]: readonly string[], op
     kill();
   };
   const silence = maxSilenceMs === 0 ? undefined : setTimeout(hush, maxSilenceMs);
-  let last: ChildMessage = {};
+  let last: ChildMessage | undefined;
   const read = (line: string): void => {
     silence?.refresh();
     // The last line of a child that was killed may be cut, and another program may be where this one was.
-    const message: ChildMessage = Object(tryOrUndefined(() => JSON.parse(line)));
-    if ('progress' in message) onProgress?.(message.progress);
-    else if (Object.keys(message).length > 0) last = message;
+    const message: ChildMessage | undefined = tryOrUndefined(() => JSON.parse(line)) ?? undefined;
+    if (message?.progress !== undefined) onProgress?.(message.progress);
+    if (message !== undefined) last = { ...last, ...message };
   };
   signal.addEventListener('abort', kill, { once: true });
   child.stdin.on('error', () => undefined);
@@ -72,30 +74,25 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   createInterface({ input: child.stdout }).on('line', read);
   try {
     const ended = Promise.all([text(child.stderr), once(child, 'close')]);
-    const [stderr, [code]] = await ended.catch((error: unknown) => {
+    const [stderr, [code]] = await ended.catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw failedError(task, codeOf(error), error);
+      throw explain({ how: 'failed', why: codeOf(cause), cause });
     });
     signal.throwIfAborted();
-    if (isSilent) throw failedError(task, `it did not respond for ${formatDuration(maxSilenceMs)}`);
-    if (code === null) throw new KilledError('internal', false, `The process that ${task} was killed.`);
-    if ('result' in last) return last.result;
-    throw toError(last) ?? failedError(task, /^league-sync:? (.+)/m.exec(stderr)?.[1] ?? `exit code ${code}`);
+    if (isSilent) throw explain({ how: 'silent', why: `it did not respond for ${formatDuration(maxSilenceMs)}` });
+    if (code === null) throw explain({ how: 'killed', why: 'it was killed' });
+    if (last?.result !== undefined) return last.result;
+    if (last?.error != null) throw toError(last.error);
+    const why = /^league-sync:? (.+)/m.exec(stderr)?.[1] ?? `exit code ${code}`;
+    throw explain({ how: last === undefined ? 'failed' : 'crashed', why });
   } finally {
     clearTimeout(silence);
     signal.removeEventListener('abort', kill);
   }
 }
 
-function toError({ error }: ChildMessage): Error | undefined {
-  if (error == null) return undefined;
-  const { kind, what, fix } = error;
+function toError({ kind, what, fix }: NonNullable<ChildMessage['error']>): Error {
   if (kind === 'settings') return new SettingsError([{ message: what, fix: fix ?? '' }]);
   if (kind === 'refused') return new RefusedError(what, { fix });
   return kind === 'database' ? new DatabaseError(what, { fix }) : new RunError(kind, false, what, { fix });
-}
-
-function failedError(task: string, why: string, cause?: unknown): RunError {
-  const fix = "restart league-sync if the program's files were replaced or removed while it ran";
-  return new RunError('internal', false, `The process that ${task} failed (${why}).`, { cause, fix });
 }

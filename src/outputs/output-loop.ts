@@ -4,7 +4,7 @@ import { createVoice } from '../failure-streak.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
-import { type Clock, createWakeableSleep, formatTimestamp, repeat } from '../time/clock.ts';
+import { type Clock, createWakeableLoop, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
 /** What is brought to the state of the database, unlike the webhook, which sends each change. Times are in ms. */
@@ -32,17 +32,20 @@ type FollowDeps = {
   readonly log: Log;
 };
 
-export type Follower = ReturnType<typeof createFollower>;
+export type Follower = Awaited<ReturnType<typeof openFollower>>;
 
-/** Keeps an output up to date. Polls never wait for it or fail because of it, and a failing database does not stop it. */
-export function createFollower(output: Output, { store, clock, log }: FollowDeps) {
+/**
+ * Keeps an output up to date. Polls never wait for it or fail because of it, and a failing database does not stop it.
+ * Adds the row of the output, or takes over what an earlier worker has stored in it.
+ */
+export async function openFollower(output: Output, { store, clock, log }: FollowDeps, signal: AbortSignal) {
   const { name, title } = output;
-  const sleeper = createWakeableSleep(clock);
+  const loop = createWakeableLoop(clock);
   const voice = createVoice(log, clock);
   let isWanted = false;
   let isStored = true;
   /** What the row in `outputs` should be. */
-  let row: OutputRow = { ...NOTHING_DONE, name, label: '', fed_by: 'worker' };
+  let row: OutputRow = await store.write(() => store.outputs.open(name, output.label()), signal);
 
   const firstWaitMs = (): number => (row.failed_attempts > 0 ? 0 : (output.dueInMs?.(row.done_at) ?? 0));
   /** If the row cannot be written now, it is written after the next step. */
@@ -99,19 +102,13 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     }
   };
   return {
-    /** Adds the row of the output, and takes over what an earlier worker has stored in it. */
-    open: async (signal: AbortSignal): Promise<void> => {
-      const label = output.label();
-      await store.write(() => store.outputs.open(name, label), signal);
-      row = store.read(() => store.outputs.find(name)) ?? row;
-    },
     onEvent: (event: WorkerEvent): void => {
       if (!output.isWokenBy(event, row.failed_attempts > 0)) return;
       isWanted = true;
-      sleeper.wake();
+      loop.wake();
     },
     /** Ends the wait before the next attempt. */
-    retryNow: (): void => sleeper.wake(),
+    retryNow: (): void => loop.wake(),
     /** Whether an attempt is due in a command that makes only one. */
     isDue: (): boolean => isWanted || firstWaitMs() === 0,
     /** Makes an attempt; resolves to how long to wait before the next one, in ms. Never rejects. */
@@ -120,7 +117,7 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     /** Makes attempts until `stop`, and the last that was asked for until then; `end` ends it at once. Never rejects. */
     follow: (stop: AbortSignal, end: AbortSignal): Promise<void> => {
       const isOver = (): boolean => end.aborted || (stop.aborted && !isWanted);
-      return repeat(firstWaitMs(), () => attempt(stop, end), { sleeper, stop, isOver });
+      return loop.repeat(firstWaitMs(), () => attempt(stop, end), stop, isOver);
     },
   };
 }

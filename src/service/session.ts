@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
 import { RunError, StoppedError } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
-import { type Clock, createWakeableSleep, repeat } from '../time/clock.ts';
+import { type Clock, createWakeableLoop } from '../time/clock.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { startDeadline } from './retry.ts';
 import { createBackoff, createSessionBackoff, type Resource, type SessionFailure } from './session-backoff.ts';
@@ -43,7 +43,7 @@ export function createSession(options: SessionOptions) {
   /** For each resource, the token of the last login that it caused; deleted likewise. */
   const fresh = new Map<Resource, Token>();
   /** The wait of `keepRenewed`; woken up to be calculated anew. */
-  const sleeper = createWakeableSleep(clock);
+  const loop = createWakeableLoop(clock);
   const ending = new AbortController();
   let cached: Token | undefined;
   let pendingLogin: Promise<Token> | undefined;
@@ -95,7 +95,7 @@ export function createSession(options: SessionOptions) {
     askedBy = pendingLogin === undefined ? runId : (askedBy ?? runId);
     pendingLogin ??= startLogin().finally(() => {
       pendingLogin = undefined;
-      sleeper.wake();
+      loop.wake();
     });
     return pendingLogin;
   };
@@ -187,7 +187,7 @@ export function createSession(options: SessionOptions) {
         if (msUntilRenewal() <= 0) await logIn().catch(() => undefined);
         return Math.min(msUntilRenewal(), RECHECK_MS);
       };
-      return repeat(0, renew, { sleeper, stop: signal });
+      return loop.repeat(0, renew, signal);
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       ending.abort(new StoppedError());

@@ -14,9 +14,12 @@ const MAX_MESSAGES = 200;
 /** The request that brought a message. Its status stays undefined until the response is sent. */
 type Arrival = { readonly at: number; readonly status: number | undefined };
 
-type Message = { readonly arrival: Arrival; readonly id: string; readonly bytes: Buffer; readonly refusal?: Refusal };
-
-type Refusal = { readonly status: 400 | 401; readonly reason: string };
+type Message = {
+  readonly arrival: Arrival;
+  readonly id: string;
+  readonly verified: string | true;
+  readonly body: unknown;
+};
 
 export type Receiver = ReturnType<typeof createReceiver>;
 
@@ -27,10 +30,11 @@ export function createReceiver() {
     /** Returns the response that the message deserves; a fault may replace it. */
     receive(arrival: Arrival, headers: IncomingHttpHeaders, bytes: Buffer): SimulatedResponse {
       const id = String(headers['webhook-id'] ?? '');
-      const refusal = findRefusal(id, headers, bytes, arrival.at);
-      messages.push({ arrival, id, bytes, ...(refusal && { refusal }) });
+      const body = parseBody(bytes.toString());
+      const refusal = findRefusal(id, headers, bytes, arrival.at) ?? (isObject(body) ? undefined : NO_OBJECT);
+      messages.push({ arrival, id, verified: refusal?.body.message ?? true, body });
       if (messages.length > MAX_MESSAGES) messages.shift();
-      return refusal === undefined ? { status: 204 } : failResponse(refusal.status, refusal.reason);
+      return refusal ?? { status: 204 };
     },
     /** The newest 200 messages, oldest first. */
     list: () => messages.map(describeMessage),
@@ -49,26 +53,20 @@ export function respondToReader(method: string, path: string, receiver: Receiver
   return { status: 204 };
 }
 
-function findRefusal(id: string, headers: IncomingHttpHeaders, bytes: Buffer, now: number): Refusal | undefined {
+const NO_OBJECT = failResponse(400, 'the body is not a JSON object');
+
+function findRefusal(id: string, headers: IncomingHttpHeaders, bytes: Buffer, now: number) {
   const sentAt = String(headers['webhook-timestamp'] ?? '');
   const signatures = String(headers['webhook-signature'] ?? '').split(' ');
-  if (id === '') return { status: 400, reason: 'webhook-id is missing' };
-  if (!/^\d+$/.test(sentAt)) return { status: 400, reason: 'webhook-timestamp must be in seconds since 1970' };
+  if (id === '') return failResponse(400, 'webhook-id is missing');
+  if (!/^\d+$/.test(sentAt)) return failResponse(400, 'webhook-timestamp must be in seconds since 1970');
   const signature = createHmac('sha256', KEY).update(`${id}.${sentAt}.`).update(bytes).digest('base64');
   if (!signatures.includes(`v1,${signature}`))
-    return { status: 401, reason: 'webhook-signature has no signature made with the secret of the simulated service' };
+    return failResponse(401, 'webhook-signature has no signature made with the secret of the simulated service');
   const isRecent = Math.abs(now - Number(sentAt) * 1_000) <= MAX_AGE_MS;
-  if (!isRecent) return { status: 401, reason: 'webhook-timestamp is more than 5 minutes off' };
-  return isObject(parseBody(bytes.toString())) ? undefined : { status: 400, reason: 'the body is not a JSON object' };
+  return isRecent ? undefined : failResponse(401, 'webhook-timestamp is more than 5 minutes off');
 }
 
-function describeMessage({ arrival, id, bytes, refusal }: Message) {
-  const received_at = new Date(arrival.at).toISOString();
-  return {
-    id,
-    received_at,
-    verified: refusal?.reason ?? true,
-    status: arrival.status ?? null,
-    body: parseBody(bytes.toString()),
-  };
+function describeMessage({ arrival, id, verified, body }: Message) {
+  return { id, received_at: new Date(arrival.at).toISOString(), verified, status: arrival.status ?? null, body };
 }

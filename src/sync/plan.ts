@@ -39,7 +39,8 @@ export function planPoll(
   const holdReason = removals.held.length === 0 ? undefined : findHoldReason(list);
   const wrote = counts.added + counts.changed + counts.restored + counts.removed > 0;
   const outcome: 'changed' | 'unchanged' | 'held' = counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged';
-  const unusualChange = findUnusualChange(changes.changed, countLive(index), quietFields);
+  const liveCount = index.live.size + [...index.others.values()].filter(({ removed }) => !removed).length;
+  const unusualChange = findUnusualChange(changes.changed, liveCount, quietFields);
   return {
     outcome,
     counts,
@@ -136,16 +137,6 @@ export function findUnusualChange(
     .map(([field, { length: count }]) => ({ field, count }))
     .filter(({ count }) => count > UNUSUAL_ABOVE && count * 5 > live);
   return unusual.length === 0 ? null : JSON.stringify(unusual);
-}
-
-function countLive({ live, others }: LeagueIndex): number {
-  return (
-    live.size +
-    others
-      .values()
-      .filter(({ removed }) => !removed)
-      .toArray().length
-  );
 }
 
 export type RemovalRules = {

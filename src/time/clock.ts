@@ -9,12 +9,9 @@ export type Clock = {
   readonly now: () => number;
   /** Unaffected by steps of the wall clock. Includes the time during which the machine was suspended. */
   readonly monotonic: () => number;
-  /** Rejects with the signal's reason as soon as the signal aborts. */
+  /** At most 24 days, the longest delay of a timer. Rejects with the signal's reason as soon as the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
-
-/** The longest delay of setTimeout: a timer with a longer delay fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The uptime may get ahead of `performance.now()` by this much through rounding: some systems report whole seconds. */
 const ROUNDING_MS = 2_000;
@@ -36,42 +33,37 @@ export const systemClock: Clock = {
   monotonic: createMonotonic(),
   sleep: async (ms, signal) => {
     try {
-      for (let left = ms; left > 0; left -= MAX_TIMER_MS)
-        await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, signal && { signal });
+      if (ms > 0) await setTimeout(ms, undefined, signal && { signal });
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     }
   },
 };
 
-/** An interruptible sleep, which `wake` ends. If nothing sleeps, `wake` ends the next sleep at once, so that no call is lost. */
-export function createWakeableSleep({ sleep }: Clock) {
+/** Work repeated after sleeps. `wake` ends the sleep, or if there is none the next one at once, so that no call is lost. */
+export function createWakeableLoop(clock: Clock) {
   let woken = new AbortController();
+  /** Never rejects. */
+  const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+    if (ms > 0) await clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+    if (woken.signal.aborted) woken = new AbortController();
+  };
   return {
     // With a reason, since without one each call would make an error and its stack.
     wake: (): void => woken.abort('woken'),
-    /** Also ends if the signal aborts; never rejects. */
-    sleep: async (ms: number, signal: AbortSignal): Promise<void> => {
-      if (ms > 0) await sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
-      if (woken.signal.aborted) woken = new AbortController();
+    /** Sleeps `waitMs`, then calls `work` and sleeps as long as that says, until it is over. `stop` ends the sleep. */
+    repeat: async (
+      waitMs: number,
+      work: () => Promise<number>,
+      stop: AbortSignal,
+      isOver = (): boolean => stop.aborted,
+    ): Promise<void> => {
+      for (let leftMs = waitMs; ; leftMs = await work()) {
+        await sleep(leftMs, stop);
+        if (isOver()) return;
+      }
     },
   };
-}
-
-type Repeat = {
-  readonly sleeper: ReturnType<typeof createWakeableSleep>;
-  /** Ends the sleep. */
-  readonly stop: AbortSignal;
-  /** By default, when `stop` aborts. */
-  readonly isOver?: () => boolean;
-};
-
-/** Sleeps and works in turn until it is over. `waitMs` says how long to sleep before; `work`, before it is called again. */
-export async function repeat(waitMs: number, work: () => Promise<number>, { sleeper, stop, isOver }: Repeat) {
-  for (let leftMs = waitMs; ; leftMs = await work()) {
-    await sleeper.sleep(leftMs, stop);
-    if (isOver?.() ?? stop.aborted) return;
-  }
 }
 
 /** The delay (ms) after a number of failures in a row: `initialMs`, doubled with each further failure up to `maxMs`. */

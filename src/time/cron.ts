@@ -93,16 +93,12 @@ function createDayMatcher(fields: readonly string[], isEitherDay: boolean): (tim
 /** Finds what the expression names on a clock that is never changed. Its times are written as timestamps in UTC. */
 function createClockFinder(values: ParsedFields, isNamedDay: (timestamp: number) => boolean): Finder {
   const sort = (numbers: readonly number[]) => numbers.toSorted((one, other) => one - other);
-  const [hours, minutes, seconds] = [sort(values.hour), sort(values.minute), sort(values.second)];
+  const starts = sort(values.hour).flatMap((hour) => sort(values.minute).map((minute) => (hour * 60 + minute) * 60));
+  const seconds = sort(values.second);
   /** Both in seconds since midnight. */
   const findFrom = (earliest: number): number | undefined => {
-    for (const hour of hours.filter((hour) => (hour + 1) * 3_600 > earliest))
-      for (const minute of minutes.filter((minute) => hour * 3_600 + (minute + 1) * 60 > earliest))
-        for (const second of seconds) {
-          const time = hour * 3_600 + minute * 60 + second;
-          if (time >= earliest) return time;
-        }
-    return undefined;
+    const start = starts.find((start) => start + (seconds.at(-1) ?? 0) >= earliest);
+    return start === undefined ? undefined : start + (seconds.find((second) => start + second >= earliest) ?? 0);
   };
   const search = (after: number): number => {
     const from = (Math.floor(after / 1_000) + 1) * 1_000;

@@ -1,4 +1,4 @@
-import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
+import type { WebhookSource } from '../config/webhook.ts';
 import { RunError, SettingsError, StoppedError, toRunError } from '../errors.ts';
 import type { Listener, WorkerEvent } from '../events.ts';
 import { createVoice } from '../failure-streak.ts';
@@ -7,10 +7,11 @@ import { createRetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookRow } from '../store/tables/webhook.ts';
-import { type Clock, createWakeableSleep, repeat } from '../time/clock.ts';
+import { type Clock, createWakeableLoop } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { type Attempt, sendMessage } from './message.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
+import { createOutbox } from './outbox.ts';
 
 type DeliveryOptions = {
   readonly store: Store;
@@ -28,12 +29,17 @@ type DeliveryOptions = {
 const TICK_MS = 1_000;
 const FIX_GONE = 'correct LEAGUE_SYNC_WEBHOOK_URL, or call league-sync webhook replay or skip';
 
-export type Delivery = ReturnType<typeof createDelivery>;
+export type Delivery = Awaited<ReturnType<typeof openDelivery>>;
 
-/** Sends messages to the receiver of the webhook, one at a time. Polls never wait for it or fail because of it. */
-function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }: WebhookRow) {
+/**
+ * Sends messages to the receiver of the webhook, one at a time; the first begins behind the last change. Polls never
+ * wait for it or fail because of it. Rejects with a DatabaseError or like `opening`.
+ */
+export async function openDelivery(options: DeliveryOptions, opening: AbortSignal) {
+  const outbox = createOutbox(options);
+  const { not_before } = await outbox.begin(options.source().url, opening);
   const { source, clock, random, log, emit, send = sendRequest } = options;
-  const sleeper = createWakeableSleep(clock);
+  const loop = createWakeableLoop(clock);
   const voice = createVoice(log, clock);
   /** Of the database, about which the worker's other parts say more. */
   const faults = createVoice(log, clock, 'debug');
@@ -45,20 +51,16 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
 
   /** How long to wait before the next attempt, in ms. */
   const leftMs = (): number => Math.max(0, dueAt - clock.monotonic(), retryAfter.until() - clock.now());
-  const readTarget = (): WebhookTarget | SettingsError => {
-    try {
-      return source();
-    } catch (error) {
-      if (error instanceof SettingsError) return error;
-      throw error;
-    }
-  };
   /** Undefined if another process has given the message up since the row was read. */
-  const attempt = async (id: string, target: WebhookTarget | SettingsError, signal: AbortSignal) => {
+  const attempt = async (id: string, signal: AbortSignal): Promise<Attempt | undefined> => {
     const body = outbox.body(id);
     if (body === undefined) return undefined;
-    if (!(target instanceof SettingsError)) return sendMessage({ id, body }, target, { clock, signal, send });
-    return { outcome: 'failed', isSent: false, what: target.problems[0]?.message ?? target.message } as const;
+    try {
+      return await sendMessage({ message_id: id, message_body: body }, source(), { clock, signal, send });
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      return { outcome: 'failed', isSent: false, what: error.problems[0]?.message ?? error.message };
+    }
   };
   const record = (row: WebhookRow, id: string, result: Attempt): void => {
     const { outcome, what, status, notBefore } = result;
@@ -93,8 +95,9 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     await outbox.flush();
     const row = await outbox.prepare(signal);
     if (row.message_id === null) return TICK_MS;
-    const target = readTarget();
-    if (!(target instanceof SettingsError) && (await outbox.setAddress(target.url, row))) {
+    // If it cannot be read now, the attempt says why.
+    const target = tryOrUndefined(source);
+    if (target !== undefined && (await outbox.setAddress(target.url, row))) {
       dueAt = 0;
       retryAfter = createRetryAfter(clock);
       voice.forget();
@@ -105,7 +108,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     if (row.output?.next_attempt_at == null) dueAt = 0;
     if (leftMs() > 0) return leftMs();
     isRetryAsked = false;
-    const result = await attempt(row.message_id, target, signal);
+    const result = await attempt(row.message_id, signal);
     if (result !== undefined) record(row, row.message_id, result);
     return 0;
   };
@@ -120,17 +123,17 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     }, noteFault);
   return {
     onEvent: ({ type }: WorkerEvent): void => {
-      if (type === 'runEnded' || type === 'login') sleeper.wake();
+      if (type === 'runEnded' || type === 'login') loop.wake();
     },
     /** Ends the wait before the next attempt, also that after an attempt in progress, but not a Retry-After. */
     retryNow: (): void => {
       dueAt = 0;
       isRetryAsked = true;
-      sleeper.wake();
+      loop.wake();
     },
     /** Delivers until the signal aborts; never rejects. */
     deliver: async (signal: AbortSignal): Promise<void> => {
-      await repeat(0, () => stepWithoutFault(signal), { sleeper, stop: signal });
+      await loop.repeat(0, () => stepWithoutFault(signal), signal);
       // The request that a stop aborts has no result, but the one before it may have one.
       await outbox.flush().catch(noteFault);
     },
@@ -146,10 +149,4 @@ const LAST_WAIT_MS = 10 * HOUR;
 /** How long to wait after the `failures`th failed attempt; up to a tenth longer at random (`random` is from 0 to 1). */
 export function retryWaitMs(failures: number, random: number): number {
   return (WAITS_MS[failures - 1] ?? LAST_WAIT_MS) * (1 + random / 10);
-}
-
-/** Opens the delivery; the first begins behind the last change. Rejects with a DatabaseError or like `signal`. */
-export async function openDelivery(options: DeliveryOptions, signal: AbortSignal): Promise<Delivery> {
-  const outbox = createOutbox(options);
-  return createDelivery(options, outbox, await outbox.begin(options.source().url, signal));
 }

@@ -44,7 +44,7 @@ export function makeChangesMessage(origin: MessageOrigin, changes: readonly Chan
   const head = JSON.stringify({ ...about, summary, from_seq: from, to_seq: to }).slice(0, -1);
   // The changes are JSON text already. Parsing them could lose digits.
   const body = `{"type":"leagues.changed","timestamp":"${last.at}","data":${head},"changes":[${texts.join(',')}]}}`;
-  return { id: newMessageId(), type: 'leagues.changed', madeAt, body, changes: { from, to } };
+  return { ...withId('leagues.changed', madeAt, body), message_from_seq: from, message_to_seq: to };
 }
 
 export function makeMessage(
@@ -53,12 +53,13 @@ export function makeMessage(
   data: Readonly<Record<string, unknown>> & { readonly summary: string },
 ): Message {
   const body = JSON.stringify({ type, timestamp: madeAt, data: { ...about, ...data } });
-  return { id: newMessageId(), type, madeAt, body };
+  return withId(type, madeAt, body);
 }
 
-/** Random, and without a dot, which separates the parts that are signed. */
-function newMessageId(): string {
-  return `msg_${randomBytes(18).toString('base64url')}`;
+/** The id is random, and without a dot, which separates the parts that are signed. */
+function withId(type: string, madeAt: string, body: string) {
+  const message_id = `msg_${randomBytes(18).toString('base64url')}`;
+  return { message_id, message_type: type, message_made_at: madeAt, message_body: body };
 }
 
 /** What came of an attempt to send a message. `gone`: the receiver wants no more messages (410). */
@@ -83,7 +84,7 @@ type SendOptions = { readonly clock: Clock; readonly signal: AbortSignal; readon
 
 /** Sends a message as Standard Webhooks 1.0.0 describes. Rejects with the signal's reason only. */
 export async function sendMessage(
-  { id, body }: Pick<Message, 'id' | 'body'>,
+  { message_id: id, message_body: body }: Pick<Message, 'message_id' | 'message_body'>,
   { url, keys, proxy }: WebhookTarget,
   { clock, signal, send = sendRequest }: SendOptions,
 ): Promise<Attempt> {

@@ -8,8 +8,6 @@ import { announcedBy, describeChange, findUnannounced, forgetEnded, isOutdated, 
 
 type Options = { readonly store: Store; readonly clock: Clock; readonly isStale: () => boolean };
 
-export type Outbox = ReturnType<typeof createOutbox>;
-
 /** The row of the table `webhook`: what was told, and which message is next. Rejects with a DatabaseError. */
 export function createOutbox({ store, clock, isStale }: Options) {
   const { webhook: rows, outputs } = store;
@@ -29,13 +27,13 @@ export function createOutbox({ store, clock, isStale }: Options) {
   };
   /** The next message: a state that was not told yet, before changes. */
   const makeNext = (row: WebhookRow): Message | undefined => {
-    const stored = rows.states();
-    const { last_success_at: as_of, stale_at } = stored;
+    const states = readStates();
+    const { last_success_at: as_of, stale_at, held_since } = states;
     const origin = { source, as_of, stale_at, madeAt: formatTimestamp(clock.now()) };
-    const change = findUnannounced(toStates(stored, isStale()), row);
+    const change = findUnannounced(states, row);
     if (change === undefined) return makeChangesMessage(origin, store.feed.changesAfter(row.accepted_seq, LIMITS));
-    const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));
-    return change === 'removals.held' ? { ...message, heldSince: stored.held_since ?? undefined } : message;
+    const message = makeMessage(change, origin, describeChange(change, store.attention(), states));
+    return change === 'removals.held' ? { ...message, message_held_since: held_since } : message;
   };
   /** The path and the query of the URL may be secrets, so only its host is stored, and a hash to compare it by. */
   const hashOf = ({ href }: URL): string => hash('sha256', `${source}\n${href}`, 'base64url');

@@ -9,16 +9,14 @@ export type StateChange =
   | 'credentials.refused'
   | 'credentials.accepted';
 
-/** What receivers are told about. `isRefused` is undefined if the last login says nothing about the credentials. */
-export type States = Pick<StoredStates, 'held_since'> & {
-  readonly isStale: boolean;
-  readonly isRefused: boolean | undefined;
-};
+/** What receivers are told about. */
+export type States = ReturnType<typeof toStates>;
 
 const IS_REFUSED = { ok: false, refused: true, failed: undefined };
 
-export function toStates({ held_since, last_login }: StoredStates, isStale: boolean): States {
-  return { held_since, isStale, isRefused: last_login === null ? undefined : IS_REFUSED[last_login] };
+/** `isRefused` is undefined if the last login says nothing about the credentials. */
+export function toStates(stored: StoredStates, isStale: boolean) {
+  return { ...stored, isStale, isRefused: IS_REFUSED[stored.last_login ?? 'failed'] };
 }
 
 /** At a first start and at a `skip`, what holds counts as told (null); its end is then not told either. */
@@ -83,14 +81,14 @@ const ATTENTION: Readonly<Partial<Record<StateChange, Attention['what']>>> = {
 const NOTHING_TO_DO = 'Nothing needs to be done.';
 
 /** Says what the view `attention` says, where it says something. */
-export function describeChange(change: StateChange, attention: readonly Attention[], stored: StoredStates): News {
+export function describeChange(change: StateChange, attention: readonly Attention[], states: States): News {
   const row = attention.find(({ what }) => what === ATTENTION[change]);
   if (row !== undefined) return { since: row.since, summary: row.summary, what_to_do: row.what_to_do };
   if (change === 'data.fresh')
-    return { since: stored.last_success_at, summary: 'The leagues are up to date again.', what_to_do: NOTHING_TO_DO };
+    return { since: states.last_success_at, summary: 'The leagues are up to date again.', what_to_do: NOTHING_TO_DO };
   if (change === 'credentials.accepted') {
     const summary = 'The service accepts the credentials again.';
-    return { since: stored.last_login_at, summary, what_to_do: NOTHING_TO_DO };
+    return { since: states.last_login_at, summary, what_to_do: NOTHING_TO_DO };
   }
   // Stale by the time that has passed, but not in the view: the machine's clock was set back.
   const summary = 'No poll of the leagues has succeeded in time, by the time that has passed.';

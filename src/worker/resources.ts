@@ -6,9 +6,8 @@ import { formatProblem, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
-import type { CopyDatabase } from '../outputs/copy-process.ts';
-import { createFollower } from '../outputs/output-loop.ts';
-import { createCopyOutput } from '../outputs/publish-copy.ts';
+import { type CopyDatabase, createCopyOutput } from '../outputs/copy.ts';
+import { openFollower } from '../outputs/output-loop.ts';
 import { findPackage } from '../package.ts';
 import type { System } from '../service/connection.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
@@ -16,13 +15,14 @@ import { openService } from '../service/service.ts';
 import { assertOneName, holdsDatabase, prepareFolder } from '../store/database-file.ts';
 import { networkProblem } from '../store/disk.ts';
 import { type CloseResult, openStore, type Store } from '../store/store.ts';
-import type { OutputName } from '../store/tables/outputs.ts';
+import { OUTPUT_NAMES } from '../store/tables/outputs.ts';
 import { acquireLock, type Lock, type LockCommand } from '../store/worker-lock.ts';
 import { findLoginWait } from '../sync/login-wait.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { staleAt } from '../sync/stale-at.ts';
 import { formatTimestamp } from '../time/clock.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 
@@ -66,8 +66,7 @@ export async function openWorker(config: Config, options: OpenOptions) {
   const { serviceMoved = false } = options;
   if (!serviceMoved) assertSameService(path, store.read(store.identity.baseUrl), config.baseUrl);
   const interrupted = await prepareRows(store, config, options);
-  const copy = createCopyFollower(store, config, options);
-  await copy?.open(options.signal);
+  const copy = await openCopy(store, config, options);
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
   const last = store.read(() => store.runs.lastRetryAfter(fingerprint));
@@ -99,12 +98,8 @@ export async function openWorker(config: Config, options: OpenOptions) {
 /** Why nothing may be sent yet. Leagues can be stored even if the table of logins is damaged. */
 function findBar(store: Store, fingerprint: string, { mayLogInSince, system }: OpenOptions) {
   if (mayLogInSince === undefined) return undefined;
-  try {
-    const failures = store.read(() => store.logins.lastingFailures(fingerprint));
-    return findLoginWait(failures, mayLogInSince, system.clock.now());
-  } catch {
-    return undefined;
-  }
+  const failures = tryOrUndefined(() => store.read(() => store.logins.lastingFailures(fingerprint)));
+  return failures && findLoginWait(failures, mayLogInSince, system.clock.now());
 }
 
 async function openDatabase(path: string, lock: Lock, { keepWal }: Config, options: OpenOptions): Promise<Store> {
@@ -137,11 +132,12 @@ async function openDatabase(path: string, lock: Lock, { keepWal }: Config, optio
   return store;
 }
 
-function createCopyFollower(store: Store, { publish: target }: Config, { copy, log, system: { clock } }: OpenOptions) {
+async function openCopy(store: Store, { copy: target }: Config, { copy, log, system, signal }: OpenOptions) {
   if (target === undefined) return undefined;
+  const { clock } = system;
   const changedAt = () => store.read(store.runs.lastChangedAt);
   const output = createCopyOutput({ path: store.path, target, changedAt, copy, clock });
-  return createFollower(output, { store, clock, log });
+  return openFollower(output, { store, clock, log }, signal);
 }
 
 /** Records logins and each Retry-After in the background; logs failed writes. Disposing waits for pending writes. */
@@ -176,9 +172,6 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
   };
 }
 
-const SETTING_OF: Record<OutputName, keyof Config> = { webhook: 'webhook', mirror: 'mirror', copy: 'publish' };
-const OUTPUT_NAMES = Object.keys(SETTING_OF) as OutputName[];
-
 /**
  * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds
  * `stale_at` to a last good poll of version 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
@@ -190,7 +183,7 @@ function prepareRows(store: Store, config: Config, { signal, isDemo = false, sys
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
     store.pollRequests.take(clock.now());
-    store.outputs.keepOnly(OUTPUT_NAMES.filter((name) => config[SETTING_OF[name]] !== undefined));
+    store.outputs.keepOnly(OUTPUT_NAMES.filter((name) => config[name] !== undefined));
     const { id, outcome, finished_at, stale_at } = store.runs.lastApplied() ?? {};
     if (id && outcome && finished_at && stale_at === null)
       store.runs.finish(id, { outcome, finished_at, stale_at: staleAt(config, Date.parse(finished_at)) });

@@ -8,7 +8,7 @@ import type { RunMirror } from '../mirror/process.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
 import type { Serve } from '../observe/serve.ts';
 import { createMonitor } from '../observe/worker-state.ts';
-import { createFollower } from '../outputs/output-loop.ts';
+import { openFollower } from '../outputs/output-loop.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
@@ -22,7 +22,6 @@ import { createRetention } from './retention.ts';
 import { createWorkerLog, logClosed } from './run-log.ts';
 import { createRunQueue, type RunQueue } from './run-queue.ts';
 import { type Due, runScheduler } from './scheduler.ts';
-import { createWalWatch } from './wal-watch.ts';
 
 export type WorkerOptions = Pick<OpenOptions, 'system' | 'log' | 'pid' | 'signal' | 'copy'> & {
   readonly mirror: RunMirror;
@@ -90,17 +89,14 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const { copy, deps, store, session } = resources;
   const queue = createQueue(resources, options);
   monitor.open(resources);
-  const workerLog = createWorkerLog(log, clock, deps.scrub);
-  const walWatch = createWalWatch(store, log);
-  const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, monitor.onEvent, walWatch];
-  events.subscribe(workerLog, ...watchers);
   const { webhook: source } = config;
   const { isStale } = monitor;
   const delivery =
     source && (await openDelivery({ ...system, store, log, source, isStale, emit: events.emit }, signal));
-  events.subscribe(delivery?.onEvent);
   const mirror = await openMirror(config, resources, options);
-  events.subscribe(mirror?.onEvent);
+  const workerLog = createWorkerLog(log, clock, deps.scrub);
+  events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, monitor.onEvent);
+  events.subscribe(copy?.onEvent, delivery?.onEvent, mirror?.onEvent);
   const pollNow = (asker: string): void => {
     for (const waiting of [session, delivery, mirror]) waiting?.retryNow();
     if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
@@ -150,9 +146,7 @@ function createQueue({ deps, session, retryAfter }: WorkerResources, { log, sign
 async function openMirror({ mirror: source }: Config, { store, deps }: WorkerResources, options: WorkerOptions) {
   if (source === undefined) return undefined;
   const output = createMirrorOutput({ store, source, run: options.mirror });
-  const follower = createFollower(output, { store, clock: deps.clock, log: options.log });
-  await follower.open(options.signal);
-  return follower;
+  return openFollower(output, { store, clock: deps.clock, log: options.log }, options.signal);
 }
 
 function logStart(config: Config, { store, deps, interrupted }: WorkerResources, { log, pid }: WorkerOptions): void {

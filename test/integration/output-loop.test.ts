@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DatabaseError, KilledError, RefusedError, RunError, SettingsError, StoppedError } from '../../src/errors.ts';
-import { createFollower, type Follower, type Output } from '../../src/outputs/output-loop.ts';
+import { type Follower, type Output, openFollower } from '../../src/outputs/output-loop.ts';
 import type { Store } from '../../src/store/store.ts';
 import { recordMirror } from '../../src/store/tables/outputs.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
@@ -65,8 +65,7 @@ afterEach(async () => {
 
 async function start(more: Partial<Output> = {}): Promise<void> {
   log = createTestLog();
-  follower = createFollower(makeOutput(more), { store, clock, log: log.log });
-  await follower.open(stop.signal.signal);
+  follower = await openFollower(makeOutput(more), { store, clock, log: log.log }, stop.signal.signal);
   void follower.follow(stop.signal.signal, stop.end.signal);
   await clock.advance(0);
 }
@@ -220,7 +219,7 @@ describe('an output that fails', () => {
     await start();
     await fail();
     expect(row()).toMatchObject({ seq: 3, failed_attempts: 5, failing_since: '2026-11-01T00:00:00.000Z' });
-    await createFollower(makeOutput({ label: () => 'other' }), { store, clock, log: log.log }).open(stop.signal.signal);
+    await openFollower(makeOutput({ label: () => 'other' }), { store, clock, log: log.log }, stop.signal.signal);
     expect(row()).toMatchObject({
       label: 'other',
       seq: null,

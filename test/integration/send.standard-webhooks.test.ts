@@ -25,9 +25,12 @@ const startVerifier = (secret: string, change = (body: Buffer) => body): Promise
   startJudge((headers, body) => (verify(secret, headers, change(body)) ? 204 : 401));
 
 describe('the library standardwebhooks', () => {
-  it.each(makeAllMessages().map((message) => [message.type, message] as const))('accepts %s', async (_, message) => {
-    expect(await send(message, { url: await startVerifier(SECRET), secrets: [SECRET] })).toMatchObject(ACCEPTED);
-  });
+  it.each(makeAllMessages().map((message) => [message.message_type, message] as const))(
+    'accepts %s',
+    async (_, message) => {
+      expect(await send(message, { url: await startVerifier(SECRET), secrets: [SECRET] })).toMatchObject(ACCEPTED);
+    },
+  );
 
   it('accepts a message that is signed with two secrets, whichever of them it knows', async () => {
     const message = makeChanges(1, 100);

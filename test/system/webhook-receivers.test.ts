@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Message } from '../../src/store/tables/webhook.ts';
 import { setUp } from '../support/bench.ts';
 import { makeFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/port.ts';
@@ -80,14 +81,14 @@ function readNews(line: string): { readonly type: string; readonly what: unknown
 }
 
 /** A line may arrive after the answer to its message. */
-async function expectNews(news: () => readonly unknown[], messages: readonly { readonly body: string }[]) {
+async function expectNews(news: () => readonly unknown[], messages: readonly Pick<Message, 'message_body'>[]) {
   const expected = messages.flatMap(newsOf);
   await eventually('all news are printed', () => news().length >= expected.length);
   expect(news()).toEqual(expected);
 }
 
 /** The news in a message. */
-function newsOf({ body }: { readonly body: string }): readonly unknown[] {
+function newsOf({ message_body: body }: Pick<Message, 'message_body'>): readonly unknown[] {
   const { type, data } = JSON.parse(body);
   return (data.changes ?? [data]).map((what: unknown) => ({ type, what }));
 }
@@ -194,5 +195,5 @@ it('the smallest receiver passes the summary on, and answers as the service behi
   const message = makeChanges(1, 1);
   const results = [await send(message, { url, secrets: [SECRET] }), await send(message, { url, secrets: [SECRET] })];
   expect(results.map(({ what }) => what)).toEqual(['status 500', 'status 200']);
-  expect(said[1]).toBe(JSON.stringify({ text: JSON.parse(message.body).data.summary }));
+  expect(said[1]).toBe(JSON.stringify({ text: JSON.parse(message.message_body).data.summary }));
 });

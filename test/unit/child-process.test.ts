@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { KilledError, RunError } from '../../src/errors.ts';
+import { RunError } from '../../src/errors.ts';
 import { runChild } from '../../src/outputs/child-process.ts';
 
-const run = (script: string, more: { readonly maxSilenceMs?: number } = {}): Promise<unknown> =>
-  runChild(['/bin/sh', '-c', script], {
-    task: 'does the work',
+const run = (script?: string, more: { readonly maxSilenceMs?: number } = {}): Promise<unknown> =>
+  runChild(script === undefined ? ['/no/such/program'] : ['/bin/sh', '-c', script], {
+    explain: ({ how, why }) => new RunError('internal', false, `${how}: ${why}`),
     environment: { LEAGUE_SYNC_PASSWORD: 'fake-password', PATH: process.env.PATH },
     signal: new AbortController().signal,
     ...more,
@@ -20,22 +20,19 @@ describe('a child process', () => {
   });
 
   it.each([
-    ['text', 'echo hello'],
-    ['null', 'echo null'],
-    ['half a line', `printf '{"result":{"se'`],
-    ['nothing', 'true'],
-  ])('that says %s has failed, and no more', async (_, script) => {
-    const error = await run(script).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(RunError);
-    expect(String(error)).toContain('The process that does the work failed (exit code 0)');
-  });
-
-  it('that is killed is told from one that fails', async () => {
-    await expect(run('kill -9 $$')).rejects.toBeInstanceOf(KilledError);
-    await expect(run('echo "league-sync: no space" >&2; exit 3')).rejects.toThrow('failed (no space)');
+    ['failed: exit code 0', 'true'],
+    ['failed: exit code 0', 'echo hello'],
+    ['failed: exit code 0', 'echo null'],
+    ['failed: exit code 0', `printf '{"result":{"se'`],
+    ['failed: no space', 'echo "league-sync: no space" >&2; exit 3'],
+    ['failed: ENOENT', undefined],
+    ['crashed: exit code 1', `echo '{}'; exit 1`],
+    ['killed: it was killed', 'kill -9 $$'],
+  ])('that does not answer has %s', async (expected, script) => {
+    await expect(run(script)).rejects.toThrow(expected);
   });
 
   it('that falls silent is killed', async () => {
-    await expect(run('exec sleep 60', { maxSilenceMs: 50 })).rejects.toThrow('it did not respond for');
+    await expect(run('exec sleep 60', { maxSilenceMs: 50 })).rejects.toThrow('silent: it did not respond for 50 ms');
   });
 });

@@ -60,7 +60,7 @@ describe('the settings', () => {
       allowedHosts: [],
       heartbeat: undefined,
       keepWal: false,
-      publish: undefined,
+      copy: undefined,
       log: { level: 'info', format: undefined },
       warnings: [],
     });
@@ -115,7 +115,7 @@ describe('the settings', () => {
       staleAfterMs: 1_200_000,
       listen: { host: '::1', port: 0 },
       allowedHosts: ['leagues.example.com', '10.0.0.7', '2001:db8::1', 'xn--bcher-kva.example'],
-      publish: '/srv/public.db',
+      copy: '/srv/public.db',
       log: { level: 'debug', format: 'pretty' },
     });
     expect(config.heartbeat?.().url.href).toBe('https://hc.example.com/ping/1');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/store/queries/feed.ts';
+import type { Message } from '../../src/store/tables/webhook.ts';
 import { LIMITS, makeChangesMessage, makeMessage } from '../../src/webhook/message.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
@@ -17,13 +18,14 @@ function changesFrom(seq: number, after?: string): readonly Change[] {
   return Array.from({ length: MAX_CHANGES }, (_, index) => change(seq + index, after));
 }
 
+const rangeOf = (message?: Message) => [message?.message_from_seq, message?.message_to_seq];
 const NEXT_TEXT = JSON.stringify({ text: 'ü'.repeat(450) });
 
 describe('a message of changes', () => {
   it('has the changes as they are stored, and the time of the last one', () => {
     const message = makeChangesMessage(ORIGIN, [change(3), { ...change(4), at: '2026-11-20T12:00:01.000Z' }]);
-    expect(message).toMatchObject({ type: 'leagues.changed', madeAt: ORIGIN.madeAt, changes: { from: 3, to: 4 } });
-    expect(message?.body).toContain('"before":{"priority":1.50},"after":{"league_name":"A"}');
+    expect(rangeOf(message)).toEqual([3, 4]);
+    expect(message?.message_body).toContain('"before":{"priority":1.50},"after":{"league_name":"A"}');
     const common = {
       run_id: 7,
       league_name: 'Ä',
@@ -36,7 +38,7 @@ describe('a message of changes', () => {
       { seq: 4, at: '2026-11-20T12:00:01.000Z', league_id: 'l4', ...common },
     ];
     const summary = '2 leagues changed: Ä priority 1.5 → null; Ä priority 1.5 → null.';
-    expect(JSON.parse(message?.body ?? '')).toEqual({
+    expect(JSON.parse(message?.message_body ?? '')).toEqual({
       type: 'leagues.changed',
       timestamp: '2026-11-20T12:00:01.000Z',
       data: { ...ABOUT, summary, from_seq: 3, to_seq: 4, changes },
@@ -44,12 +46,12 @@ describe('a message of changes', () => {
   });
 
   it('has 100 changes if they are small', () => {
-    expect(makeChangesMessage(ORIGIN, changesFrom(1))?.changes).toEqual({ from: 1, to: MAX_CHANGES });
+    expect(rangeOf(makeChangesMessage(ORIGIN, changesFrom(1)))).toEqual([1, MAX_CHANGES]);
   });
 
   it('has as many changes as fit into 65,536 bytes', () => {
     const message = makeChangesMessage(ORIGIN, changesFrom(1, NEXT_TEXT));
-    const [bytes, changes] = [Buffer.byteLength(message?.body ?? ''), message?.changes?.to ?? 0];
+    const [bytes, changes] = [Buffer.byteLength(message?.message_body ?? ''), message?.message_to_seq ?? 0];
     expect(changes).toBeLessThan(MAX_CHANGES);
     expect(bytes).toBeLessThanOrEqual(MAX_BODY_BYTES);
     expect(bytes * (1 + 1 / changes)).toBeGreaterThan(MAX_BODY_BYTES - 1_600);
@@ -57,8 +59,8 @@ describe('a message of changes', () => {
 
   it('has one change that is larger alone', () => {
     const large = JSON.stringify({ text: 'x'.repeat(2 * MAX_BODY_BYTES) });
-    expect(makeChangesMessage(ORIGIN, [change(1, large), change(2)])?.changes).toEqual({ from: 1, to: 1 });
-    expect(makeChangesMessage(ORIGIN, [change(1), change(2, large), change(3)])?.changes).toEqual({ from: 1, to: 1 });
+    expect(rangeOf(makeChangesMessage(ORIGIN, [change(1, large), change(2)]))).toEqual([1, 1]);
+    expect(rangeOf(makeChangesMessage(ORIGIN, [change(1), change(2, large), change(3)]))).toEqual([1, 1]);
   });
 
   it('is none without changes', () => {
@@ -68,7 +70,7 @@ describe('a message of changes', () => {
 
 describe('the summary of changes', () => {
   const summaryOf = (...changes: readonly Change[]): unknown =>
-    JSON.parse(makeChangesMessage(ORIGIN, changes)?.body ?? '').data.summary;
+    JSON.parse(makeChangesMessage(ORIGIN, changes)?.message_body ?? '').data.summary;
   const long = { ...change(4), league_name: '🏟'.repeat(50), before: JSON.stringify({ city: 'x'.repeat(99) }) };
 
   it.each<[readonly Change[], string]>([
@@ -99,7 +101,9 @@ describe('the summary of changes', () => {
 });
 
 it('a message has a random id without a dot', () => {
-  const ids = [1, 2].map(() => makeMessage('webhook.test', { ...ORIGIN, source: null }, { summary: 'A test.' }).id);
+  const ids = [1, 2].map(
+    () => makeMessage('webhook.test', { ...ORIGIN, source: null }, { summary: 'A test.' }).message_id,
+  );
   expect(new Set(ids).size).toBe(2);
   for (const id of ids) expect(id).toMatch(/^msg_[\w-]{24}$/);
 });

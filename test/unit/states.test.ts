@@ -102,7 +102,7 @@ describe('the words of a state', () => {
   const row = { since: 'a', what: 'stale', count: null, summary: 'It is stale.', what_to_do: 'Start it.' } as const;
 
   it('are those of attention', () => {
-    expect(describeChange('data.stale', [row], FRESH)).toEqual({
+    expect(describeChange('data.stale', [row], statesOf({}))).toEqual({
       since: 'a',
       summary: 'It is stale.',
       what_to_do: 'Start it.',
@@ -110,13 +110,13 @@ describe('the words of a state', () => {
   });
 
   it('point to the clock if attention knows nothing, since only the monotonic clock says that it is stale', () => {
-    const { since, summary, what_to_do } = describeChange('data.stale', [], FRESH);
+    const { since, summary, what_to_do } = describeChange('data.stale', [], statesOf({}));
     expect([since, summary]).toEqual([null, expect.stringMatching(/^No poll of the leagues has succeeded in time/)]);
     expect(what_to_do).toMatch(/check the clock of this machine/);
   });
 
   it('say since when it is good again', () => {
-    expect(describeChange('data.fresh', [], FRESH).since).toBe(FRESH.last_success_at);
-    expect(describeChange('credentials.accepted', [row], FRESH).since).toBe(FRESH.last_login_at);
+    expect(describeChange('data.fresh', [], statesOf({})).since).toBe(FRESH.last_success_at);
+    expect(describeChange('credentials.accepted', [row], statesOf({})).since).toBe(FRESH.last_login_at);
   });
 });

@@ -9,6 +9,9 @@ import { readLockStatus } from '../worker-lock.ts';
 export type OutputRow = typeof outputs.$inferSelect;
 export type OutputName = OutputRow['name'];
 
+/** Each is the name of its setting in `Config`, too. */
+export const OUTPUT_NAMES = outputs.name.enumValues;
+
 /** An output that does not fail. */
 export const WELL = {
   failed_attempts: 0,
@@ -40,10 +43,12 @@ export function createOutputRows(client: Database.Database) {
       label: string,
       seq: number | null = null,
       fed_by: OutputRow['fed_by'] = 'worker',
-    ): void => {
+    ): OutputRow => {
       const found = selectOne(name);
-      if (found === undefined) db.insert(outputs).values({ name, label, seq, fed_by }).run();
-      else update(name, { label, fed_by, ...(found.label === label ? {} : { ...NOTHING_DONE, seq }) });
+      if (found === undefined) return db.insert(outputs).values({ name, label, seq, fed_by }).returning().get();
+      const values = { label, fed_by, ...(found.label === label ? {} : { ...NOTHING_DONE, seq }) };
+      update(name, values);
+      return { ...found, ...values };
     },
     /** Forgets how the output failed. */
     clear: (name: OutputName): void => update(name, WELL),

@@ -9,18 +9,8 @@ type Row = typeof webhook.$inferSelect;
 /** The state of the deliveries, without the body of the message in flight; `output` is null if no webhook is set. */
 export type WebhookRow = Omit<Row, 'message_body'> & { readonly output: OutputRow | null };
 
-/** The message in flight. It stays as it is until it is accepted or given up. */
-export type Message = {
-  readonly id: string;
-  readonly type: string;
-  readonly madeAt: string;
-  /** JSON text, sent byte for byte. */
-  readonly body: string;
-  /** The first and the last change (`seq`); undefined if the message tells a state. */
-  readonly changes?: { readonly from: number; readonly to: number };
-  /** When the newest removal of a `removals.held` was held. */
-  readonly heldSince?: string | undefined;
-};
+/** The message in flight, which stays as it is until it is accepted or given up. Its body is sent byte for byte. */
+export type Message = Partial<Row> & { readonly message_id: string; readonly message_body: string };
 
 /** The states that the receiver has been told. */
 export type Announced = Pick<Row, 'announced_stale' | 'announced_held_since' | 'announced_refused'>;
@@ -79,18 +69,9 @@ export function createWebhookRows(client: Database.Database) {
         .run();
     },
     update,
-    setMessage: ({ id, type, madeAt, body, changes, heldSince }: Message): void => {
+    setMessage: (message: Message): void => {
       output.clear('webhook');
-      update({
-        ...NO_MESSAGE,
-        message_id: id,
-        message_type: type,
-        message_made_at: madeAt,
-        message_body: body,
-        message_from_seq: changes?.from ?? null,
-        message_to_seq: changes?.to ?? null,
-        message_held_since: heldSince ?? null,
-      });
+      update({ ...NO_MESSAGE, ...message });
     },
     dropMessage: (): void => {
       output.clear('webhook');
