@@ -4,12 +4,12 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
-import { writeAsTyped } from './command-line/advice.ts';
-import type { AdvisedDatabase, Mode, ProcessIO } from './commands/command.ts';
+import type { Mode, ProcessIO } from './commands/command.ts';
 import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
+import { writeAsTyped } from './terminal/advice.ts';
 import { createPaint, escapeControls, type Terminal } from './terminal/style.ts';
 
 const stopping = new AbortController();
@@ -18,7 +18,7 @@ let stoppedBy: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | undefined;
 let stoppedAt = 0;
 let onHangup: () => void = () => undefined;
 let mode: Mode | undefined;
-let advised: AdvisedDatabase = {};
+let advised: Parameters<ProcessIO['adviseOn']>[0] = {};
 /** What they print is data, not advice. */
 const DATA_COMMANDS: readonly string[] = ['changes', 'query'];
 /** A command whose output could not be written fails even if its work succeeded. */

@@ -2,15 +2,8 @@ import type { LogConfig } from '../config/config.ts';
 import type { Environment, Settings } from '../config/environment.ts';
 import type { Notice } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Surroundings } from '../terminal/advice.ts';
 import type { Terminal } from '../terminal/style.ts';
-
-/** The database that a command is about, as far as commands that are advised must name it. */
-export type AdvisedDatabase = {
-  /** What `--database` said; undefined if the settings name the database. */
-  readonly option?: string | undefined;
-  /** Whether a demo made the database, and no worker has written to it since. */
-  readonly isDemo?: boolean;
-};
 
 /** The process as a command sees it. Only `cli.ts` uses Node's `process`. */
 export type ProcessIO = {
@@ -45,7 +38,7 @@ export type ProcessIO = {
   /** Writes what the logs have buffered. Call it before the last line on stderr, after which nothing may be logged. */
   readonly closeLogs: () => Promise<void>;
   /** From now on, printed text that advises commands is about this database. */
-  readonly adviseOn: (database: AdvisedDatabase) => void;
+  readonly adviseOn: (database: Omit<Surroundings, 'environment'>) => void;
   /** Aborts with a StoppedError on SIGTERM, SIGINT, or a SIGHUP that ends the command. */
   readonly stop: AbortSignal;
   /** Called on SIGHUP, unless the terminal that the program was started at is gone. */

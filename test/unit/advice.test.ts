@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeAsTyped } from '../../src/command-line/advice.ts';
+import { splitCommands, writeAsTyped } from '../../src/terminal/advice.ts';
 
 const NPM = { npm_execpath: '/usr/lib/npm-cli.js' };
 
@@ -32,6 +32,11 @@ it.each([
 ])('the commands in "%s" name the database that the option named', (message, typed) => {
   // What is written once is laid out, and then printed.
   for (const text of [message, typed]) expect(writeAsTyped(text, { environment: {}, option: 'a.db' })).toBe(typed);
+});
+
+it('a page has the commands by themselves, with their options', () => {
+  const parts = splitCommands('Again: league-sync webhook replay --since 7.', { environment: {}, option: 'a.db' });
+  expect(parts).toEqual(['Again: ', 'league-sync webhook replay --database a.db --since 7', '.']);
 });
 
 it('a path that a shell would not read as one word is quoted', () => {
