@@ -10,7 +10,8 @@ import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
 import { writeAsTyped } from './terminal/advice.ts';
-import { createPaint, escapeControls, type Terminal } from './terminal/style.ts';
+import { createPaint, escapeAdvice, escapeControls, PLAIN, type Terminal } from './terminal/style.ts';
+import { wrap } from './terminal/text.ts';
 
 const stopping = new AbortController();
 const logs: (() => Promise<void>)[] = [];
@@ -19,8 +20,6 @@ let stoppedAt = 0;
 let onHangup: () => void = () => undefined;
 let mode: Mode | undefined;
 let advised: Parameters<ProcessIO['adviseOn']>[0] = {};
-/** What they print is data, not advice. */
-const DATA_COMMANDS: readonly string[] = ['changes', 'query'];
 /** A command whose output could not be written fails even if its work succeeded. */
 let outputFailed = false;
 
@@ -39,6 +38,8 @@ const AT_TERMINAL = (process.platform === 'darwin' ? [1, 2] : [0, 1, 2]).filter(
 /** A shell that ends sends SIGHUP before its terminal is gone. */
 const CLOSING_MS = 2_000;
 
+const terminal = terminalOf(process.stdout);
+const errorTerminal = terminalOf(process.stderr);
 const io: ProcessIO = {
   pid: process.pid,
   nodeVersion: process.version,
@@ -47,18 +48,17 @@ const io: ProcessIO = {
   environment: process.env,
   settings: () => readSettings(process.env, readDotenv()),
   print,
-  say: async (text) => print(await paragraph(text)),
+  say: (text) => print(paragraph(text)),
   printError,
-  warn: createWarn(printError, terminalOf(process.stderr)),
+  warn: createWarn(printError, errorTerminal),
   showProgress: process.stderr.isTTY && process.env.TERM !== 'dumb' ? showProgress : undefined,
-  terminal: terminalOf(process.stdout),
-  errorTerminal: terminalOf(process.stderr),
+  terminal,
+  errorTerminal,
   readInput: () => text(process.stdin),
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
-    const stream = fd === 1 ? process.stdout : process.stderr;
-    const { log, close } = await openLog(config, fd, terminalOf(stream));
+    const { log, close } = openLog(config, fd, fd === 1 ? terminal : errorTerminal);
     logs.push(close);
     return log;
   },
@@ -72,13 +72,8 @@ const io: ProcessIO = {
   },
 };
 
-/** Wraps a text to the width of the terminal, if there is one, and escapes its control characters. */
-async function paragraph(text: string): Promise<string> {
-  const escaped = asTyped(escapeControls(text));
-  if (io.terminal === undefined) return escaped;
-  // Imported only if needed: loading string-width takes tens of milliseconds.
-  const { wrap } = await import('./terminal/text.ts');
-  return wrap(escaped, io.terminal.columns).join('\n');
+function paragraph(text: string): string {
+  return wrap(escapeAdvice(text, terminal), terminal.columns).join('\n');
 }
 
 /** Synchronous, as all writes to a terminal. */
@@ -91,7 +86,7 @@ function showProgress(text: string): void {
       process.kill(process.pid, 'SIGINT');
     });
   progress = text;
-  const columns = terminalOf(process.stderr)?.columns ?? 0;
+  const columns = errorTerminal.columns;
   // With room for the `^C` that a terminal echoes. Characters that are not ASCII may take two columns.
   const room = (/^[ -~]*$/.test(text) ? columns : Math.floor(columns / 2)) - 3;
   process.stderr.write(`\r${escapeControls(text).slice(0, room)}\x1B[K`);
@@ -105,8 +100,7 @@ function print(line: string): Promise<void> {
   clearProgress();
   const { promise, resolve } = Promise.withResolvers<void>();
   // The callback is called even if the write fails, for example with EPIPE (`| head`).
-  const isData = /^[[{]/.test(line) || DATA_COMMANDS.includes(process.argv[2] ?? '');
-  process.stdout.write(`${isData ? line : asTyped(line)}\n`, () => resolve());
+  process.stdout.write(`${line}\n`, () => resolve());
   // A stuck reader of stdout must not block the shutdown.
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
@@ -114,7 +108,7 @@ function print(line: string): Promise<void> {
 /** Resolves with the next line of stdin. The end of the input counts as an empty line. */
 async function ask(question: string): Promise<string> {
   clearProgress();
-  process.stdout.write(await paragraph(question));
+  process.stdout.write(paragraph(question));
   try {
     for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
     process.stdout.write('\n');
@@ -188,15 +182,12 @@ function begin(as: Mode): void {
 
 function printError(text: string): void {
   clearProgress();
-  process.stderr.write(`${asTyped(text)}\n`);
+  process.stderr.write(`${text}\n`);
 }
 
-function asTyped(text: string): string {
-  return writeAsTyped(text, { ...advised, environment: process.env });
-}
-
-function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
-  if (!stream.isTTY) return undefined;
+function terminalOf(stream: NodeJS.WriteStream): Terminal {
+  const asTyped = (text: string): string => writeAsTyped(text, { ...advised, environment: process.env });
+  if (!stream.isTTY) return { ...PLAIN, asTyped };
   const hasColor = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
   return {
     // Read anew each time, since the user may resize the window of a worker.

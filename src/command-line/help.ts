@@ -1,6 +1,7 @@
 import type { Command as Program } from 'commander';
 import type { ProcessIO } from '../commands/command.ts';
 import { didYouMean } from '../config/environment.ts';
+import { isPipe } from '../terminal/style.ts';
 
 const DEFAULT_COLUMNS = 80;
 const INDENT = 2;
@@ -39,11 +40,11 @@ export type Output = Pick<ProcessIO, 'print' | 'printError' | 'terminal' | 'erro
 export function fitTerminal(program: Program, { print, printError, terminal, errorTerminal }: Output): Program {
   return program.configureHelp({ minWidthToWrap: 1 }).configureOutput({
     // Commander's texts end with a line break, but `print` and `printError` add one themselves.
-    writeOut: (text) => void print(text.trimEnd()),
-    writeErr: (text) => printError(fold(text.trimEnd(), program, errorTerminal?.columns)),
+    writeOut: (text) => void print(terminal.asTyped(text.trimEnd())),
+    writeErr: (text) => printError(fold(errorTerminal.asTyped(text.trimEnd()), program, errorTerminal.columns)),
     outputError: (text, write) =>
       write(text.trimEnd().replace(/^error:/, 'league-sync:') + suggestOption(text, program)),
-    getOutHelpWidth: () => terminal?.columns ?? DEFAULT_COLUMNS,
+    getOutHelpWidth: () => (isPipe(terminal) ? DEFAULT_COLUMNS : terminal.columns),
   });
 }
 
@@ -59,8 +60,8 @@ function suggestOption(error: string, { args: [name], commands, options }: Progr
       );
 }
 
-/** Breaks long lines between words; without a terminal, the text stays as it is. */
-function fold(text: string, program: Program, columns = Number.POSITIVE_INFINITY): string {
+/** Breaks long lines between words. */
+function fold(text: string, program: Program, columns: number): string {
   const helper = program.createHelp();
   const wrap = (line: string): string => helper.boxWrap(line, columns - INDENT).replaceAll('\n', '\n  ');
   return text.replaceAll(/^.+$/gm, (line) => (line.length <= columns ? line : wrap(line)));

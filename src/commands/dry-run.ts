@@ -14,7 +14,7 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
-import { escapeControls, type Terminal } from '../terminal/style.ts';
+import { escapeAdvice, escapeControls, isPipe, type Terminal } from '../terminal/style.ts';
 import { hangingIndent } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
@@ -38,9 +38,9 @@ export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolea
     return { ...planned, listed: listChanges(planned, snapshot.leagues.load) };
   });
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
-  const summary = io.terminal
-    ? `dry run  ${describeNews(counts, undefined, heldBecause)}; nothing was written`
-    : `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`;
+  const summary = isPipe(io.terminal)
+    ? `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`
+    : `dry run  ${describeNews(counts, undefined, heldBecause)}; nothing was written`;
   if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
   await io.say(summary);
   return outcome === 'held' ? EXIT.held : EXIT.done;
@@ -95,8 +95,8 @@ const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'b
 /** At a terminal, of the leagues that change in the same way. */
 const ALIKE_SHOWN = 3;
 
-function formatPlan(changes: readonly PlannedChange[], terminal: Terminal | undefined): string {
-  if (terminal === undefined)
+function formatPlan(changes: readonly PlannedChange[], terminal: Terminal): string {
+  if (isPipe(terminal))
     return changes.map((change) => `${change.kind.padEnd('restored'.length)}  ${describeLeague(change)}`).join('\n');
   const alike = new Map<string, number>();
   const shown = changes.filter((change) => {
@@ -111,7 +111,7 @@ function formatPlan(changes: readonly PlannedChange[], terminal: Terminal | unde
     .map(([field, of = []]) => `${field} ${of.length}`)
     .join(', ');
   const left = `and ${changes.length - shown.length} that are like these; changed fields: ${byField}`;
-  const all = '→ all of them: league-sync sync --dry-run | cat';
+  const all = escapeAdvice('→ all of them: league-sync sync --dry-run | cat', terminal);
   return [...lines, ...hangingIndent('… ', escapeControls(left), terminal.columns), all, ''].join('\n');
 }
 

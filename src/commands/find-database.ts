@@ -8,8 +8,8 @@ import type { ProcessIO } from './command.ts';
 export type DatabaseOption = { readonly database?: string | undefined };
 
 /** The path of the database. Throws a DatabaseError if there is none, or if it has an older schema. */
-export async function findDatabase(io: ProcessIO, option: DatabaseOption): Promise<string> {
-  const path = option.database ?? (await loadDatabasePath(io));
+export function findDatabase(io: ProcessIO, option: DatabaseOption): string {
+  const path = option.database ?? loadDatabasePath(io);
   io.adviseOn({ option: option.database });
   withReader(path, (db) => {
     assertSchemaNotOlder(db, path);

@@ -9,6 +9,7 @@ import { REAL_SYSTEM } from '../service/connection.ts';
 import type { LockCommand } from '../store/worker-lock.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
+import { isPipe } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { logNewFindings } from '../worker/drift-log.ts';
 import { type OpenOptions, openWorker } from '../worker/resources.ts';
@@ -19,13 +20,13 @@ import { startProgress } from './progress.ts';
 /** Loads the settings and prints the warnings about them. Rejects with a SettingsError if a setting is invalid. */
 export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   const config = loadConfig(io.settings(), io.environment);
-  for (const warning of config.warnings) await io.warn(warning);
+  for (const warning of config.warnings) io.warn(warning);
   return config;
 }
 
 /** The time (ms) since which a login may be sent, even if earlier ones failed: at a terminal, always. */
 export function loginDueSince(io: ProcessIO): number {
-  const isAttended = io.terminal !== undefined || io.errorTerminal !== undefined;
+  const isAttended = !isPipe(io.terminal) || !isPipe(io.errorTerminal);
   return isAttended ? Number.POSITIVE_INFINITY : credentialsChangedAt(io.settings());
 }
 
@@ -51,7 +52,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
         : `the poll had ended: ${describeReport(report)}`,
     );
   const why = copy?.lastError() ?? null;
-  if (why !== null) await io.warn({ message: `the published copy could not be made: ${why}` });
+  if (why !== null) io.warn({ message: `the published copy could not be made: ${why}` });
   return result;
 }
 

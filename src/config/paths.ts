@@ -5,12 +5,12 @@ import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { Settings } from './environment.ts';
 import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
 
-export type SettingsSource = { readonly settings: () => Settings; readonly warn: (warning: Problem) => Promise<void> };
+export type SettingsSource = { readonly settings: () => Settings; readonly warn: (warning: Problem) => void };
 
 /** For commands that need only the database. Passes the warnings about the settings on to `warn`. */
-export async function loadDatabasePath({ settings, warn }: SettingsSource): Promise<string> {
+export function loadDatabasePath({ settings, warn }: SettingsSource): string {
   const { values, warnings } = settings();
-  for (const warning of warnings) await warn(warning);
+  for (const warning of warnings) warn(warning);
   return databasePath(values);
 }
 

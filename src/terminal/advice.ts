@@ -10,9 +10,8 @@ export type Surroundings = {
 const WITH_OPTION = 'accept-removals|backup|changes|mirror|poll|query|status|webhook (?:replay|skip)';
 const WITH_SETTING = 'check|profile|run|sync';
 const OTHERS = '--help|demo|simulate|verify|webhook';
-/** None that is written so already, also where a line ends in it. */
 const COMMAND = new RegExp(
-  `(?<!npx |[\\w/.-]|LEAGUE_SYNC_DATABASE=(?:'[^']*'|\\S+)\\s+)(league-sync (?:${WITH_OPTION}|${WITH_SETTING}|${OTHERS})(?![\\w-]|\\s+--database)(?: --[a-z-]+(?: \\d+)?)*)`,
+  `(?<![\\w/.-])(league-sync (?:${WITH_OPTION}|${WITH_SETTING}|${OTHERS})(?![\\w-])(?: --[a-z-]+(?: \\d+)?)*)`,
 );
 /** How a worker is started; a demo has one of its own. */
 const START = /league-sync run(?:,? or (?:poll once with )?league-sync sync)?(?![\w-])/g;
