@@ -11,7 +11,7 @@ import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
 import { writeAsTyped } from './terminal/advice.ts';
 import { createPaint, escapeAdvice, escapeControls, PLAIN, type Terminal } from './terminal/style.ts';
-import { wrap } from './terminal/text.ts';
+import { truncate, wrap } from './terminal/text.ts';
 
 const stopping = new AbortController();
 const logs: (() => Promise<void>)[] = [];
@@ -76,20 +76,13 @@ function paragraph(text: string): string {
   return wrap(escapeAdvice(text, terminal), terminal.columns).join('\n');
 }
 
-/** Synchronous, as all writes to a terminal. */
+/** Synchronous, as all writes to a terminal. A signal may end the process, so it is a whole line, removed from below. */
 function showProgress(text: string): void {
   if (text === progress) return;
-  // In this mode, a signal ends the process, and would leave the line.
-  if (mode === 'readOnly' && process.listenerCount('SIGINT') === 0)
-    process.once('SIGINT', () => {
-      clearProgress();
-      process.kill(process.pid, 'SIGINT');
-    });
+  const removal = progress === '' ? '' : '\r\x1B[A\x1B[J';
+  const line = text === '' ? '' : `${truncate(escapeControls(text), errorTerminal.columns - 1)}\n`;
+  process.stderr.write(removal + line);
   progress = text;
-  const columns = errorTerminal.columns;
-  // With room for the `^C` that a terminal echoes. Characters that are not ASCII may take two columns.
-  const room = (/^[ -~]*$/.test(text) ? columns : Math.floor(columns / 2)) - 3;
-  process.stderr.write(`\r${escapeControls(text).slice(0, room)}\x1B[K`);
 }
 
 function clearProgress(): void {
