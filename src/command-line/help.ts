@@ -1,6 +1,5 @@
 import type { Command as Program } from 'commander';
 import type { ProcessIO } from '../commands/command.ts';
-import { didYouMean } from '../config/environment.ts';
 import { isPipe } from '../terminal/style.ts';
 
 const DEFAULT_COLUMNS = 80;
@@ -42,22 +41,9 @@ export function fitTerminal(program: Program, { print, printError, terminal, err
     // Commander's texts end with a line break, but `print` and `printError` add one themselves.
     writeOut: (text) => void print(terminal.asTyped(text.trimEnd())),
     writeErr: (text) => printError(fold(errorTerminal.asTyped(text.trimEnd()), program, errorTerminal.columns)),
-    outputError: (text, write) =>
-      write(text.trimEnd().replace(/^error:/, 'league-sync:') + suggestOption(text, program)),
+    outputError: (text, write) => write(text.replace(/^error:/, 'league-sync:')),
     getOutHelpWidth: () => (isPipe(terminal) ? DEFAULT_COLUMNS : terminal.columns),
   });
-}
-
-/** Empty if commander has a suggestion of its own. */
-function suggestOption(error: string, { args: [name], commands, options }: Program): string {
-  const [, flag] = /unknown option '(--[\w-]+)'$/.exec(error.trimEnd()) ?? [];
-  const known = commands.find((command) => command.name() === name)?.options ?? options;
-  return flag === undefined
-    ? ''
-    : didYouMean(
-        flag,
-        known.map(({ long }) => long ?? ''),
-      );
 }
 
 /** Breaks long lines between words. */
