@@ -21,11 +21,11 @@ export async function main(args: readonly string[], io: ProcessIO, begin: (mode:
     await createProgram(execute, io).parseAsync(args.length === 0 ? ['run'] : args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    await io.closeLogs();
     if (io.stop.aborted && error instanceof StoppedError) {
       if (mode === 'oneShot' && !isPipe(io.errorTerminal)) io.warn({ message: `stopped; ${error.written}` });
       return EXIT.done;
     }
-    await io.closeLogs();
     reportError(error, io, mode);
     return exitCodeOf(error);
   }

@@ -1,6 +1,7 @@
 import type { Command as Program } from 'commander';
 import type { ProcessIO } from '../commands/command.ts';
 import { isPipe } from '../terminal/style.ts';
+import { wrap } from '../terminal/text.ts';
 
 const DEFAULT_COLUMNS = 80;
 const INDENT = 2;
@@ -40,17 +41,14 @@ export function fitTerminal(program: Program, { print, printError, terminal, err
   return program.configureHelp({ minWidthToWrap: 1 }).configureOutput({
     // Commander's texts end with a line break, but `print` and `printError` add one themselves.
     writeOut: (text) => void print(terminal.asTyped(text.trimEnd())),
-    writeErr: (text) => printError(fold(errorTerminal.asTyped(text.trimEnd()), program, errorTerminal.columns)),
+    writeErr: (text) => printError(fold(errorTerminal.asTyped(text.trimEnd()), errorTerminal.columns)),
     outputError: (text, write) => write(text.replace(/^error:/, 'league-sync:')),
     getOutHelpWidth: () => (isPipe(terminal) ? DEFAULT_COLUMNS : terminal.columns),
   });
 }
 
-/** Breaks long lines between words. */
-function fold(text: string, program: Program, columns: number): string {
-  const helper = program.createHelp();
-  const wrap = (line: string): string => helper.boxWrap(line, columns - INDENT).replaceAll('\n', '\n  ');
-  return text.replaceAll(/^.+$/gm, (line) => (line.length <= columns ? line : wrap(line)));
+function fold(text: string, columns: number): string {
+  return text.replaceAll(/^.+$/gm, (line) => wrap(line, columns, INDENT).join('\n'));
 }
 
 /** Adds a paragraph to the end of a command's help and, below it, a list. */
