@@ -49,14 +49,18 @@ async function confirm({ ask }: ProcessIO, count: number): Promise<boolean> {
 }
 
 function formatHeld(held: readonly HeldRemoval[], terminal: Terminal): string {
-  const since = (at: string): string => (isPipe(terminal) ? at : timeOfDay(Date.parse(at), systemClock.now()));
-  const columns = ['league', 'sport', 'held since', 'league_id'].slice(0, terminal.columns < ID_COLUMNS ? 3 : 4);
-  const rows = held.map((row) => [row.league_name ?? '', row.sport ?? '', since(row.held_since), row.league_id]);
-  const shown = rows.map((row) => row.slice(0, columns.length));
-  return [
-    terminal.paint('warning', `${removals(held.length)} held`),
-    '',
-    formatTable(columns, shown, terminal),
-    '',
-  ].join('\n');
+  const { columns, paint } = terminal;
+  const isPlain = isPipe(terminal);
+  const shown = (name: string, sport: string, since: string, id: string) => [
+    ...[name, sport],
+    ...(isPlain ? [since] : []),
+    ...(columns < ID_COLUMNS ? [] : [id]),
+  ];
+  const rows = held.map((row) => shown(row.league_name ?? '', row.sport ?? '', row.held_since, row.league_id));
+  const table = formatTable(shown('league', 'sport', 'held since', 'league_id'), rows, terminal);
+  const [first = '', ...later] = [...new Set(held.map((row) => row.held_since))].sort();
+  // Once for all at a terminal, since most are held by one poll.
+  const since = `${later.length > 0 ? ', the first' : ','} since ${timeOfDay(Date.parse(first), systemClock.now())}`;
+  const when = isPlain ? '' : since;
+  return [paint('warning', `${removals(held.length)} held${when}`), '', table, ''].join('\n');
 }

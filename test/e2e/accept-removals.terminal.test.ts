@@ -47,9 +47,9 @@ describe('accept-removals at a terminal', { timeout: 60_000 }, () => {
     await terminal.waitForPrompt('Remove these 44 leagues with the next poll? [y/N] ');
     expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held`);
     const [head, empty, names, ...rows] = linesOf(terminal.screen());
-    expect(head).toBe('44 removals held');
-    expect([empty, names?.trimEnd()]).toEqual(['', expect.stringMatching(/^league +sport +held since$/)]);
-    expect(rows[0]).toMatch(/^The Well Known l10-?.* {2}soccer {2}[\d:]{8} UTC$/);
+    expect(head).toMatch(/^44 removals held, since [\d:]{8} UTC$/);
+    expect([empty, names?.trimEnd()]).toEqual(['', expect.stringMatching(/^league +sport$/)]);
+    expect(rows[0]).toMatch(/^The Well Known l10-?.* {2}soccer$/);
     expect(rows.slice(0, 44).filter((row) => !row.startsWith('The ') || row.length > columns)).toEqual([]);
     expect(rows[44]).toBe('');
     terminal.type('y\n');
