@@ -20,15 +20,16 @@ function loadStringWidth(): typeof import('string-width').default {
   return stringWidth;
 }
 
-/** Splits text into graphemes, since an emoji may be several characters. */
-const SEGMENTS = new Intl.Segmenter('en');
+/** Splits text into graphemes, since an emoji may be several characters. Made if needed: it takes 4 MB. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** Truncates a text to `width` columns. A truncated text ends with an ellipsis. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
   let used = 0;
-  for (const { segment } of SEGMENTS.segment(text)) {
+  segmenter ??= new Intl.Segmenter('en');
+  for (const { segment } of segmenter.segment(text)) {
     used += widthOf(segment);
     if (used > width - 1) break;
     kept += segment;
