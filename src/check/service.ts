@@ -33,6 +33,7 @@ export async function* checkService(config: Config, database: DatabaseTarget, wa
     return;
   }
   watch.say('connecting to the service');
+  watch.say('connecting to the service');
   const connection = await checkConnection(new URL(config.baseUrl), config.proxy, config.attemptTimeoutMs);
   yield* connection;
   if (connection.some(({ result }) => result === 'fail')) yield skipped('login, clock, profile, leagues');
@@ -155,11 +156,21 @@ async function checkLeagues({ client, startDeadline, drift }: Service, { scope }
     fix = `${TELL_OPERATOR} that polls fail until this is fixed`;
     const list = await parseLeagues(fetched.body, scope);
     drift.add(list.drift);
-    return { results: [describeList(list, stats.bodyBytes ?? 0)], list };
+    const conditional: RequestStats = { attempts: 0 };
+    if ((fetched.etag ?? fetched.lastModified) !== undefined)
+      await client.fetchLeaguesIfChanged(scope, fetched, { deadline, stats: conditional });
+    const results = [describeList(list, stats.bodyBytes ?? 0), ...(conditional.attempts > 1 ? [CONDITIONS_FAIL] : [])];
+    return { results, list };
   } catch (error) {
     return { results: [failure('leagues', error, fix)], list: undefined };
   }
 }
+
+const CONDITIONS_FAIL = warn(
+  'leagues',
+  'the service sends ETag or Last-Modified, but a request that sends it back succeeded only when repeated without it, as polls do',
+  TELL_OPERATOR,
+);
 
 function describeList({ received, rejections, duplicates }: LeagueList, bytes: number): CheckResult {
   const twice = duplicates === 0 ? '' : `, ${duplicates} of them duplicates`;

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../league/json.ts';
 import { type ChangedField, formatBareValue } from '../store/change-words.ts';
 import { escapeControls, type Terminal, type Tone } from '../terminal/style.ts';
 import { formatCell, truncate, widthOf } from '../terminal/text.ts';
@@ -14,6 +15,8 @@ export type ChangeRow = {
 
 const GAP = '  ';
 const ARROW = ' → ';
+const PLUS = ' + ';
+const MIN_OLD = 6;
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
@@ -35,12 +38,22 @@ export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal, le
 type EscapedRow = ReturnType<typeof escapeRow>;
 
 function escapeRow({ name, fields, ...row }: ChangeRow) {
-  const escapedFields = fields.map(({ field, old, now }) => ({
-    field: escapeControls(field),
-    old: escapeControls(formatBareValue(old)),
-    now: escapeControls(formatBareValue(now)),
-  }));
+  const escapedFields = fields.map(({ field, old, now }) => {
+    const added = findAddition(old, now);
+    return {
+      field: escapeControls(field),
+      old: escapeControls(formatBareValue(old)),
+      now: escapeControls(added === undefined ? formatBareValue(now) : `"${added}"`),
+      sign: added === undefined ? ARROW : PLUS,
+    };
+  });
   return { ...row, name: escapeControls(name), fields: escapedFields };
+}
+
+/** What was added to a text; undefined if it was changed otherwise. */
+function findAddition(old: JsonValue, now: JsonValue): string | undefined {
+  if (typeof old !== 'string' || typeof now !== 'string' || old === '' || !now.startsWith(old)) return undefined;
+  return now.slice(old.length);
 }
 
 function alignColumns(rows: readonly EscapedRow[], columns: number, least?: Widths) {
@@ -76,10 +89,13 @@ function formatRow({ mark, name, ...row }: EscapedRow, layout: Layout): readonly
   return [named, ...others.map((text) => ' '.repeat(beside) + text)];
 }
 
-function formatField({ field, old, now }: EscapedRow['fields'][number], width: number, layout: Layout): string {
+function formatField({ field, old, now, sign }: EscapedRow['fields'][number], width: number, layout: Layout): string {
   const aligned = Math.max(layout.isStacked ? 0 : layout.field, widthOf(field));
-  const [before, after] = fitPair(old, now, width - aligned - GAP.length);
-  return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + ARROW)}${after}`;
+  const room = width - aligned - GAP.length;
+  // What was added is the news.
+  const least = Math.max(MIN_OLD, room - widthOf(now) - PLUS.length);
+  const [before, after] = fitPair(sign === PLUS ? truncate(old, least) : old, now, room);
+  return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + sign)}${after}`;
 }
 
 /** Longer values are cut before they are measured: some have megabytes, and no terminal is this wide. */
@@ -87,10 +103,10 @@ const MAX_MEASURED = 1_000;
 /** Characters shown before the first difference. */
 const CONTEXT = 3;
 
-/** Truncates the values to fit the width, the longer one first. If one needs that, omits their common start. */
+/** Truncates the values to fit the width, the longer one first. If both need that, omits their common start. */
 export function fitPair(old: string, now: string, width: number): readonly [string, string] {
   const pair = truncatePair(old, now, width);
-  const from = pair.some((text) => text.endsWith('…')) ? firstDifference(old, now) : 0;
+  const from = pair.every((text) => text.endsWith('…')) ? firstDifference(old, now) : 0;
   return from > 1 ? truncatePair(`…${old.slice(from)}`, `…${now.slice(from)}`, width) : pair;
 }
 

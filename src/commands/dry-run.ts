@@ -6,7 +6,7 @@ import { leagueJson } from '../league/league-json.ts';
 import type { League } from '../league/schemas.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';
-import { changedFields, describeLeague, nameBefore } from '../store/change-words.ts';
+import { changedFields, describeFields, describeLeague, nameBefore } from '../store/change-words.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import type { Change } from '../store/queries/feed.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
@@ -14,11 +14,13 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
-import { isPipe, type Terminal } from '../terminal/style.ts';
+import { escapeAdvice, escapeControls, isPipe, type Terminal } from '../terminal/style.ts';
+import { hangingIndent } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
 import { loginDueSince } from './one-shot.ts';
+import { describeNews } from './poll-result.ts';
 import { startProgress } from './progress.ts';
 
 /** Plans a poll and prints the plan. Takes no lock, and records neither a run nor a login. */
@@ -38,8 +40,11 @@ export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolea
     return { ...planned, listed: listChanges(planned, snapshot.leagues.load) };
   });
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
+  const summary = isPipe(io.terminal)
+    ? `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`
+    : `dry run  ${describeNews(counts, undefined, heldBecause)}; nothing was written`;
   if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
-  await io.say(`dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`);
+  await io.say(summary);
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 
@@ -91,9 +96,27 @@ function plannedChange(kind: PlannedChange['kind'], league: League, before: stri
 
 const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'bad', held: 'warning' } as const;
 
+/** At a terminal, of the leagues that change in the same way. */
+const ALIKE_SHOWN = 3;
+
 function formatPlan(changes: readonly PlannedChange[], terminal: Terminal): string {
-  if (!isPipe(terminal)) return [...formatChanges(changes.map(toRow), terminal), ''].join('\n');
-  return changes.map((change) => `${change.kind.padEnd('restored'.length)}  ${describeLeague(change)}`).join('\n');
+  if (isPipe(terminal))
+    return changes.map((change) => `${change.kind.padEnd('restored'.length)}  ${describeLeague(change)}`).join('\n');
+  const alike = new Map<string, number>();
+  const shown = changes.filter((change) => {
+    const what = change.kind === 'changed' ? describeFields(change) : change.league_id;
+    const count = (alike.get(what) ?? 0) + 1;
+    alike.set(what, count);
+    return count <= ALIKE_SHOWN;
+  });
+  const lines = formatChanges(shown.map(toRow), terminal);
+  if (shown.length === changes.length) return [...lines, ''].join('\n');
+  const byField = Object.entries(Object.groupBy(changes.flatMap(changedFields), ({ field }) => field))
+    .map(([field, of = []]) => `${field} ${of.length}`)
+    .join(', ');
+  const left = `and ${changes.length - shown.length} that are like these; changed fields: ${byField}`;
+  const all = escapeAdvice('→ all of them: league-sync sync --dry-run | cat', terminal);
+  return [...lines, ...hangingIndent('… ', escapeControls(left), terminal.columns), all, ''].join('\n');
 }
 
 function toRow({ kind, ...change }: PlannedChange): ChangeRow {

@@ -235,7 +235,7 @@ describe('changes at a terminal', { timeout: 60_000 }, () => {
         '3  12:01  ~ First League  priority  1 → 1.5',
         'rankings  false → true',
         'city  Rome → null',
-        `4  12:01  ~ Second League  league_name  ${columns === 80 ? '…gue → …gue' : 'Second League → Second League'}, renamed`,
+        '4  12:01  ~ Second League  league_name  Second League + ", renamed"',
         '5  12:02  − First League',
         '6  12:03  ↺ First League',
         '7  12:04  − Second League, renamed',

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
+import { makeLeague } from '../support/leagues.ts';
+import { listLeagues, startService } from '../support/service.ts';
 
 /** A port on which nothing listens: only root may. */
 const UNREACHABLE = 'http://127.0.0.1:1';
@@ -52,6 +54,18 @@ describe('check of a service', () => {
       expect(leagueRequests(simulator).length).toBeLessThanOrEqual(fault === 'cut-body' ? 4 : 1);
     },
   );
+
+  it.each([
+    [304, [], 2],
+    [500, ['warn leagues'], 3],
+  ])('that answers a conditional request with %i', async (status, found, requests) => {
+    const list = listLeagues([makeLeague('a')], {}, { etag: '"1"' });
+    const service = await startService({
+      leagues: (_, { headers }) => (headers['if-none-match'] === '"1"' ? { status } : list),
+    });
+    expect(troubles(await runCheck(setUpFor(service.url)))).toEqual(found);
+    expect(service.seen('leagues')).toHaveLength(requests);
+  });
 
   it.each([
     ['not-json', 'is an HTML page -> check that LEAGUE_SYNC_BASE_URL is the address of the service'],

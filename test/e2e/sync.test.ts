@@ -142,14 +142,23 @@ describe('at a terminal', () => {
     const { code, lines } = await show(bench, 'sync --dry-run', columns);
     expect(code).toBe(0);
     expect(lines.filter((line) => line.startsWith('added '))).toHaveLength(124);
-    expect(lines.slice(124)).toEqual(['', 'dry run: changed: 124 received, 124 added; nothing was', 'written']);
+    expect(lines.slice(124)).toEqual(['', 'dry run  124 added; nothing was written']);
   });
 
-  it('the first sync says how to look at the leagues, and a failed one how to find the cause', async () => {
+  it('the first sync says how to look at the leagues, and a dry run counts what changes alike', async () => {
     const bench = await setUp();
     expect((await show(bench, 'sync', 80)).lines).toEqual([
-      expect.stringMatching(/^leagues: changed: 124 received, 124 added \(.+\)$/),
+      expect.stringMatching(/^leagues {2}124 added \(.+\)$/),
       '→ league-sync query "SELECT league_name, sport FROM active_leagues"',
+    ]);
+    bench.simulator.setFault('new-field', true);
+    const { lines } = await show(bench, 'sync --dry-run', 80);
+    expect(lines.map((line) => line.replace(/^changed .* extra /, 'extra '))).toEqual([
+      ...Array(3).fill('extra  {} → {"broadcast_partner":"Example TV"}'),
+      '… and 121 that are like these; changed fields: extra 124',
+      '→ all of them: league-sync sync --dry-run | cat',
+      '',
+      'dry run  124 changed; nothing was written',
     ]);
     bench.simulator.setFault('down', true);
     expect((await show(bench, 'sync', 80)).lines.at(-1)).toBe('             → league-sync check');

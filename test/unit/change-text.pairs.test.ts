@@ -10,7 +10,7 @@ describe('two values', () => {
     ['inactive', 'active', 16, ['inacti…', 'active']],
     ['null', 'a very long text', 12, ['null', 'a ve…']],
     ['a very long text', 'another long text', 15, ['a ver…', 'anoth…']],
-    ['Serie A', 'Serie A of 2026', 20, ['…e A', '…e A of 2026']],
+    ['Serie A', 'Serie A of 2026', 20, ['Serie A', 'Serie A o…']],
     ['2026-01-18T20:36', '2026-01-18T21:36', 19, ['…8T20:36', '…8T21:36']],
     ['x'.repeat(90), `${'x'.repeat(90)}y`, 20, ['…xxx', '…xxxy']],
     ['日本語日本語', '日本語', 15, ['日本…', '日本語']],
