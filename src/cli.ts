@@ -4,13 +4,14 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
-import { writeAsTyped } from './command-line/advice.ts';
-import type { AdvisedDatabase, Mode, ProcessIO } from './commands/command.ts';
+import type { Mode, ProcessIO } from './commands/command.ts';
 import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
-import { createPaint, escapeControls, type Terminal } from './terminal/style.ts';
+import { writeAsTyped } from './terminal/advice.ts';
+import { createPaint, escapeAdvice, escapeControls, PLAIN, type Terminal } from './terminal/style.ts';
+import { truncate, wrap } from './terminal/text.ts';
 
 const stopping = new AbortController();
 const logs: (() => Promise<void>)[] = [];
@@ -18,9 +19,7 @@ let stoppedBy: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | undefined;
 let stoppedAt = 0;
 let onHangup: () => void = () => undefined;
 let mode: Mode | undefined;
-let advised: AdvisedDatabase = {};
-/** What they print is data, not advice. */
-const DATA_COMMANDS: readonly string[] = ['changes', 'query'];
+let advised: Parameters<ProcessIO['adviseOn']>[0] = {};
 /** A command whose output could not be written fails even if its work succeeded. */
 let outputFailed = false;
 
@@ -39,6 +38,8 @@ const AT_TERMINAL = (process.platform === 'darwin' ? [1, 2] : [0, 1, 2]).filter(
 /** A shell that ends sends SIGHUP before its terminal is gone. */
 const CLOSING_MS = 2_000;
 
+const terminal = terminalOf(process.stdout);
+const errorTerminal = terminalOf(process.stderr);
 const io: ProcessIO = {
   pid: process.pid,
   nodeVersion: process.version,
@@ -47,18 +48,17 @@ const io: ProcessIO = {
   environment: process.env,
   settings: () => readSettings(process.env, readDotenv()),
   print,
-  say: async (text) => print(await paragraph(text)),
+  say: (text) => print(paragraph(text)),
   printError,
-  warn: createWarn(printError, terminalOf(process.stderr)),
+  warn: createWarn(printError, errorTerminal),
   showProgress: process.stderr.isTTY && process.env.TERM !== 'dumb' ? showProgress : undefined,
-  terminal: terminalOf(process.stdout),
-  errorTerminal: terminalOf(process.stderr),
+  terminal,
+  errorTerminal,
   readInput: () => text(process.stdin),
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
-    const stream = fd === 1 ? process.stdout : process.stderr;
-    const { log, close } = await openLog(config, fd, terminalOf(stream));
+    const { log, close } = openLog(config, fd, fd === 1 ? terminal : errorTerminal);
     logs.push(close);
     return log;
   },
@@ -73,29 +73,17 @@ const io: ProcessIO = {
   asTyped,
 };
 
-/** Wraps a text to the width of the terminal, if there is one, and escapes its control characters. */
-async function paragraph(text: string): Promise<string> {
-  const escaped = asTyped(escapeControls(text));
-  if (io.terminal === undefined) return escaped;
-  // Imported only if needed: loading string-width takes tens of milliseconds.
-  const { wrap } = await import('./terminal/text.ts');
-  return wrap(escaped, io.terminal.columns).join('\n');
+function paragraph(text: string): string {
+  return wrap(escapeAdvice(text, terminal), terminal.columns).join('\n');
 }
 
-/** Synchronous, as all writes to a terminal. */
+/** Synchronous, as all writes to a terminal. A signal may end the process, so it is a whole line, removed from below. */
 function showProgress(text: string): void {
   if (text === progress) return;
-  // In this mode, a signal ends the process, and would leave the line.
-  if (mode === 'readOnly' && process.listenerCount('SIGINT') === 0)
-    process.once('SIGINT', () => {
-      clearProgress();
-      process.kill(process.pid, 'SIGINT');
-    });
+  const removal = progress === '' ? '' : '\r\x1B[A\x1B[J';
+  const line = text === '' ? '' : `${truncate(escapeControls(text), errorTerminal.columns - 1)}\n`;
+  process.stderr.write(removal + line);
   progress = text;
-  const columns = terminalOf(process.stderr)?.columns ?? 0;
-  // With room for the `^C` that a terminal echoes. Characters that are not ASCII may take two columns.
-  const room = (/^[ -~]*$/.test(text) ? columns : Math.floor(columns / 2)) - 3;
-  process.stderr.write(`\r${escapeControls(text).slice(0, room)}\x1B[K`);
 }
 
 function clearProgress(): void {
@@ -106,8 +94,7 @@ function print(line: string): Promise<void> {
   clearProgress();
   const { promise, resolve } = Promise.withResolvers<void>();
   // The callback is called even if the write fails, for example with EPIPE (`| head`).
-  const isData = /^[[{]/.test(line) || DATA_COMMANDS.includes(process.argv[2] ?? '');
-  process.stdout.write(`${isData ? line : asTyped(line)}\n`, () => resolve());
+  process.stdout.write(`${line}\n`, () => resolve());
   // A stuck reader of stdout must not block the shutdown.
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
@@ -115,7 +102,7 @@ function print(line: string): Promise<void> {
 /** Resolves with the next line of stdin. The end of the input counts as an empty line. */
 async function ask(question: string): Promise<string> {
   clearProgress();
-  process.stdout.write(await paragraph(question));
+  process.stdout.write(paragraph(question));
   try {
     for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
     process.stdout.write('\n');
@@ -189,15 +176,15 @@ function begin(as: Mode): void {
 
 function printError(text: string): void {
   clearProgress();
-  process.stderr.write(`${asTyped(text)}\n`);
+  process.stderr.write(`${text}\n`);
 }
 
 function asTyped(text: string, database = advised): string {
   return writeAsTyped(text, { ...database, environment: process.env });
 }
 
-function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
-  if (!stream.isTTY) return undefined;
+function terminalOf(stream: NodeJS.WriteStream): Terminal {
+  if (!stream.isTTY) return { ...PLAIN, asTyped };
   const hasColor = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
   return {
     // Read anew each time, since the user may resize the window of a worker.

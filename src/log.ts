@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import type { LogConfig } from './config/config.ts';
 import { codeOf, RunError } from './errors.ts';
-import { escapeControls, NARROW_COLUMNS, type Paint, PLAIN, type Terminal, type Tone } from './terminal/style.ts';
+import { escapeControls, isPipe, NARROW_COLUMNS, type Terminal, type Tone } from './terminal/style.ts';
+import { hangingIndent } from './terminal/text.ts';
 
 export type Log = pino.Logger;
 
@@ -11,27 +12,22 @@ const MAX_BUFFER_BYTES = 1_048_576;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Logging never blocks the program. `close` flushes everything, unless the reader is stuck. */
-export async function openLog(config: LogConfig, fd: number, terminal: Terminal | undefined) {
+export function openLog(config: LogConfig, fd: number, terminal: Terminal) {
   const out = pino.destination({ fd, sync: false, maxLength: MAX_BUFFER_BYTES });
   // On a full disk, log lines are lost, but the worker must go on.
   out.on('error', () => undefined);
-  const { paint } = terminal ?? PLAIN;
-  const layOut = await createLayout(terminal);
+  const isPretty = (config.format ?? (isPipe(terminal) ? 'json' : 'pretty')) === 'pretty';
   const write = (line: string): void => {
-    terminal?.clear?.();
-    out.write(line);
+    terminal.clear?.();
+    out.write(isPretty ? `${formatLine(JSON.parse(line), terminal)}\n` : line);
   };
-  const pretty = { write: (line: string) => write(`${formatLine(JSON.parse(line), paint, layOut)}\n`) };
   const options: pino.LoggerOptions = {
     level: config.level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: describeError },
   };
-  const log = pino(
-    options,
-    (config.format ?? (terminal ? 'pretty' : 'json')) === 'pretty' ? pretty : terminal ? { write } : out,
-  );
+  const log = pino(options, { write });
   const close = async (): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     // The timer also keeps the process alive until the log is closed.
@@ -47,33 +43,20 @@ export async function openLog(config: LogConfig, fd: number, terminal: Terminal 
   return { log, close };
 }
 
-type LayOut = (lead: string, text: string) => string;
-
-const NARROW_INDENT = 4;
-
-/** At a terminal, long messages are wrapped. */
-async function createLayout(terminal: Terminal | undefined): Promise<LayOut> {
-  if (terminal === undefined) return (lead, text) => lead + text;
-  // Imported only if needed: loading string-width takes tens of milliseconds.
-  const { hangingIndent } = await import('./terminal/text.ts');
-  return (lead, text) => {
-    const indent = terminal.columns < NARROW_COLUMNS ? NARROW_INDENT : undefined;
-    return hangingIndent(lead, text, terminal.columns, indent).join('\n');
-  };
-}
-
 type LogEntry = { level: number; time: string; msg?: string; err?: { stack?: string } };
 
 const LEVEL_WIDTH = 5;
+const NARROW_INDENT = 4;
 const TONES: Readonly<Record<number, Tone>> = { 30: 'good', 40: 'warning', 50: 'bad', 60: 'bad' };
 
 /** For example `2026-11-22 19:52:10Z INFO  leagues: …`. The stack of an unexpected error follows on its own lines. */
-export function formatLine({ level, time, msg = '', err }: LogEntry, paint: Paint, layOut: LayOut): string {
+export function formatLine({ level, time, msg = '', err }: LogEntry, { paint, columns }: Terminal): string {
   const at = `${time.slice(0, 19).replace('T', ' ')}Z`;
   const name = (pino.levels.labels[level] ?? '').toUpperCase().padEnd(LEVEL_WIDTH);
   const stack = err?.stack?.split('\n') ?? [];
   const lead = `${paint('faint', at)} ${paint(TONES[level] ?? 'faint', name)} `;
-  return [layOut(lead, escapeControls(msg)), ...stack.map(escapeControls)].join('\n');
+  const indent = columns < NARROW_COLUMNS ? NARROW_INDENT : undefined;
+  return [...hangingIndent(lead, escapeControls(msg), columns, indent), ...stack.map(escapeControls)].join('\n');
 }
 
 /** Copies only known fields: errors of libraries may contain requests, headers and bodies, and thus tokens. */

@@ -2,7 +2,8 @@ import { CommanderError } from 'commander';
 import { createProgram, type Execute } from './command-line/options.ts';
 import type { Mode, ProcessIO } from './commands/command.ts';
 import { EXIT, exitCodeOf, RunError, SettingsError, StoppedError } from './errors.ts';
-import type { Terminal } from './terminal/style.ts';
+import { isPipe, type Terminal } from './terminal/style.ts';
+import { formatNotice, formatSettingsError } from './terminal/text.ts';
 
 /** Begins warnings and errors on stderr, except those of commander. */
 export const LEAD = 'league-sync: ';
@@ -20,34 +21,28 @@ export async function main(args: readonly string[], io: ProcessIO, begin: (mode:
     await createProgram(execute, io).parseAsync(args.length === 0 ? ['run'] : args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    await io.closeLogs();
     if (io.stop.aborted && error instanceof StoppedError) {
-      if (mode === 'oneShot' && io.errorTerminal) await io.warn({ message: `stopped; ${error.written}` });
+      if (mode === 'oneShot' && !isPipe(io.errorTerminal)) io.warn({ message: `stopped; ${error.written}` });
       return EXIT.done;
     }
-    return await reportError(error, io, mode);
+    reportError(error, io, mode);
+    return exitCodeOf(error);
   }
   return exitCode;
 }
 
-async function reportError(error: unknown, io: ProcessIO, mode: Mode | undefined): Promise<number> {
-  await io.closeLogs();
-  const code = exitCodeOf(error);
-  const isExpected = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
+function reportError(error: unknown, io: ProcessIO, mode: Mode | undefined): void {
+  const isExpected = exitCodeOf(error) !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
   if (!(error instanceof Error)) io.printError(`${LEAD}failed for an unknown reason.`);
-  else if (error instanceof SettingsError) {
-    const { formatSettingsError } = await import('./terminal/text.ts');
-    io.printError(formatSettingsError(LEAD, error, io.errorTerminal));
-  } else if (isExpected) {
-    const needsNext = mode === 'oneShot' && io.errorTerminal && error instanceof RunError && error.fix === undefined;
-    await io.warn({ message: error.message, ...(needsNext && { fix: 'league-sync check' }) });
+  else if (error instanceof SettingsError) io.printError(formatSettingsError(LEAD, error, io.errorTerminal));
+  else if (isExpected) {
+    const isAttended = mode === 'oneShot' && !isPipe(io.errorTerminal);
+    const needsNext = isAttended && error instanceof RunError && error.fix === undefined;
+    io.warn({ message: error.message, ...(needsNext && { fix: 'league-sync check' }) });
   } else io.printError(LEAD + (error.stack ?? error.message));
-  return code;
 }
 
-export function createWarn(printError: ProcessIO['printError'], terminal: Terminal | undefined): ProcessIO['warn'] {
-  return async (notice) => {
-    // Imported only if needed, since its dependency string-width takes 19 ms to load.
-    const { formatNotice } = await import('./terminal/text.ts');
-    printError(formatNotice(LEAD, notice, terminal));
-  };
+export function createWarn(printError: ProcessIO['printError'], terminal: Terminal): ProcessIO['warn'] {
+  return (notice) => printError(formatNotice(LEAD, notice, terminal));
 }

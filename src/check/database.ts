@@ -7,7 +7,7 @@ import { assertOneName, assertRegularFile, holdsDatabase, locateFile, sizeOf } f
 import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts';
 import { findUnrecovered, type Inspection, inspectDatabase } from '../store/inspect.ts';
 import { findNoisyField } from '../store/queries/changed-fields.ts';
-import { isNote, readSnapshot } from '../store/queries/overview.ts';
+import { type Attention, isNote, readSnapshot } from '../store/queries/overview.ts';
 import { type LockStatus, readLockStatus } from '../store/worker-lock.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { plural } from '../terminal/text.ts';
@@ -42,16 +42,19 @@ export function checkDatabase(path: string): DatabaseTarget {
     const { result, attention, state } = checkFile(file);
     assertRegularFile(`${file}.lock`);
     const lock = readLockStatus(file);
-    // Their causes that last are among the results that follow.
-    const findings = attention.filter((row) => !isNote(row)).length;
-    const found = findings === 0 ? [] : [warn('attention', plural(findings, 'finding'), SEE_STATUS)];
-    const notes = attention.filter(isNote).map(({ summary }) => ok('attention', summary));
-    const results = [result, ...found, ...notes, describeLock(lock), ...checkDisk(file)];
+    const results = [result, ...describeAttention(attention), describeLock(lock), ...checkDisk(file)];
     return { path: file, state, isInUse: lock.state !== 'none', results };
   } catch (error) {
     const failed = failure('database', error, 'check LEAGUE_SYNC_DATABASE, and the permissions of its folder');
     return { path, state: 'unknown', isInUse: false, results: [failed] };
   }
+}
+
+/** Their causes that last are among the results that follow. */
+function describeAttention(rows: readonly Attention[]): readonly CheckResult[] {
+  const findings = rows.filter((row) => !isNote(row)).length;
+  if (findings > 0) return [warn('attention', plural(findings, 'finding'), SEE_STATUS)];
+  return rows.length === 0 ? [] : [ok('attention', `${plural(rows.length, 'note')}; ${SEE_STATUS}`)];
 }
 
 /** Which service a readable database belongs to. */

@@ -1,6 +1,7 @@
 import type { Command as Program } from 'commander';
 import type { ProcessIO } from '../commands/command.ts';
-import { didYouMean } from '../config/environment.ts';
+import { isPipe } from '../terminal/style.ts';
+import { wrap } from '../terminal/text.ts';
 
 const DEFAULT_COLUMNS = 80;
 const INDENT = 2;
@@ -39,31 +40,15 @@ export type Output = Pick<ProcessIO, 'print' | 'printError' | 'terminal' | 'erro
 export function fitTerminal(program: Program, { print, printError, terminal, errorTerminal }: Output): Program {
   return program.configureHelp({ minWidthToWrap: 1 }).configureOutput({
     // Commander's texts end with a line break, but `print` and `printError` add one themselves.
-    writeOut: (text) => void print(text.trimEnd()),
-    writeErr: (text) => printError(fold(text.trimEnd(), program, errorTerminal?.columns)),
-    outputError: (text, write) =>
-      write(text.trimEnd().replace(/^error:/, 'league-sync:') + suggestOption(text, program)),
-    getOutHelpWidth: () => terminal?.columns ?? DEFAULT_COLUMNS,
+    writeOut: (text) => void print(terminal.asTyped(text.trimEnd())),
+    writeErr: (text) => printError(fold(errorTerminal.asTyped(text.trimEnd()), errorTerminal.columns)),
+    outputError: (text, write) => write(text.replace(/^error:/, 'league-sync:')),
+    getOutHelpWidth: () => (isPipe(terminal) ? DEFAULT_COLUMNS : terminal.columns),
   });
 }
 
-/** Empty if commander has a suggestion of its own. */
-function suggestOption(error: string, { args: [name], commands, options }: Program): string {
-  const [, flag] = /unknown option '(--[\w-]+)'$/.exec(error.trimEnd()) ?? [];
-  const known = commands.find((command) => command.name() === name)?.options ?? options;
-  return flag === undefined
-    ? ''
-    : didYouMean(
-        flag,
-        known.map(({ long }) => long ?? ''),
-      );
-}
-
-/** Breaks long lines between words; without a terminal, the text stays as it is. */
-function fold(text: string, program: Program, columns = Number.POSITIVE_INFINITY): string {
-  const helper = program.createHelp();
-  const wrap = (line: string): string => helper.boxWrap(line, columns - INDENT).replaceAll('\n', '\n  ');
-  return text.replaceAll(/^.+$/gm, (line) => (line.length <= columns ? line : wrap(line)));
+function fold(text: string, columns: number): string {
+  return text.replaceAll(/^.+$/gm, (line) => wrap(line, columns, INDENT).join('\n'));
 }
 
 /** Adds a paragraph to the end of a command's help and, below it, a list. */

@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
-import { PLAIN, type Terminal } from '../terminal/style.ts';
+import { isPipe, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
 import { plural } from '../terminal/text.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
@@ -17,7 +17,7 @@ export const acceptRemovals: Command<DatabaseOption & { readonly yes?: boolean }
   io,
   { yes = false, ...option },
 ) => {
-  const path = await findDatabase(io, option);
+  const path = findDatabase(io, option);
   const all = readHeldRemovals(path);
   const held = all.filter((removal) => removal.accepted_at === null);
   if (all.length > held.length) await io.say(`${removals(all.length - held.length)} accepted earlier: ${WHEN}`);
@@ -48,9 +48,9 @@ async function confirm({ ask }: ProcessIO, count: number): Promise<boolean> {
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
-function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined): string {
-  const { columns, paint } = terminal ?? PLAIN;
-  const isPlain = terminal === undefined;
+function formatHeld(held: readonly HeldRemoval[], terminal: Terminal): string {
+  const { columns, paint } = terminal;
+  const isPlain = isPipe(terminal);
   const shown = (name: string, sport: string, since: string, id: string) => [
     ...[name, sport],
     ...(isPlain ? [since] : []),

@@ -22,7 +22,7 @@ import { startProgress } from './progress.ts';
 
 export const backup: Command<DatabaseOption & { readonly file: string }> = async (io, { file, ...option }) => {
   if (file === '' || file.endsWith(sep)) throw new UsageError('The target must be the path of a file.');
-  const path = await findDatabase(io, option);
+  const path = findDatabase(io, option);
   const target = resolve(file);
   assertAbsent(target);
   if (sidecarFiles(resolve(path)).includes(target))

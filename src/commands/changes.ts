@@ -14,7 +14,7 @@ import {
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow-feed.ts';
 import { findByName, listNames } from '../store/queries/leagues.ts';
-import { escapeAtTerminal } from '../terminal/style.ts';
+import { escapeAtTerminal, isPipe } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { Command } from './command.ts';
@@ -38,14 +38,14 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
     throw new UsageError(
       'With --follow, use --since or --limit, not both: --limit is how many older changes come first.',
     );
-  const path = await findDatabase(io, option);
+  const path = findDatabase(io, option);
   const start = since ?? { newest: limit ?? DEFAULT_LIMIT };
   const filter = { leagueId: league === undefined ? undefined : findLeagueId(path, league), kind };
   const range = withReader(path, (db) => findRange(db, start, filter));
   let day = '';
   const format = (page: readonly Change[]): readonly string[] => {
     if (json) return page.map((entry) => escapeAtTerminal(changeJson(entry), io.terminal));
-    if (io.terminal === undefined) return page.map(describeEntry);
+    if (isPipe(io.terminal)) return page.map(describeEntry);
     const rows = page.map((entry, index) => toRow(entry, dayOf(page[index - 1]) ?? day, follow));
     return formatChanges(rows, io.terminal, follow ? FOLLOWED : undefined);
   };

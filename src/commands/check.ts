@@ -3,7 +3,7 @@ import { NO_WORKER } from '../check/database.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
 import { assertAbsent } from '../store/copy-database.ts';
-import { escapeAtTerminal, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
+import { escapeAtTerminal, isPipe, NARROW_COLUMNS, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
 import type { Command } from './command.ts';
 import { startProgress } from './progress.ts';
@@ -26,7 +26,7 @@ export const check: Command<CheckOptions> = async (io, { json = false, report })
     await writeReport(io, report, checks);
     if (!json) await io.say(`what a bug report needs is in ${report}, without secrets; read it before you send it`);
   }
-  if (!json && ok && io.terminal !== undefined && checks.includes(NO_WORKER))
+  if (!json && ok && !isPipe(io.terminal) && checks.includes(NO_WORKER))
     await io.say('→ start the worker: league-sync run');
   return ok ? EXIT.done : EXIT.failed;
 };
@@ -35,8 +35,8 @@ const TONES = { ok: 'good', warn: 'warning', fail: 'bad' } as const;
 const RESULT_WIDTH = 6;
 const NAME_WIDTH = 12;
 
-export function formatResult({ name, result, ...notice }: CheckResult, terminal: Terminal | undefined): string {
-  const { columns, paint } = terminal ?? PLAIN;
+export function formatResult({ name, result, ...notice }: CheckResult, terminal: Terminal): string {
+  const { columns, paint } = terminal;
   const lead = paint(TONES[result], result.padEnd(RESULT_WIDTH));
   if (columns < NARROW_COLUMNS)
     return formatNotice(lead, { ...notice, message: `${name}: ${notice.message}` }, terminal);
@@ -44,7 +44,7 @@ export function formatResult({ name, result, ...notice }: CheckResult, terminal:
 }
 
 /** Such as `12 ok, 1 warning, 1 failed`. */
-export function summarize(checks: readonly CheckResult[], { paint }: Terminal = PLAIN): string {
+export function summarize(checks: readonly CheckResult[], { paint }: Terminal): string {
   const count = (wanted: CheckResult['result']): number => checks.filter(({ result }) => result === wanted).length;
   const parts = [`${count('ok')} ok`];
   if (count('warn') > 0) parts.push(plural(count('warn'), 'warning'));

@@ -2,15 +2,8 @@ import type { LogConfig } from '../config/config.ts';
 import type { Environment, Settings } from '../config/environment.ts';
 import type { Notice } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { AdvisedDatabase } from '../terminal/advice.ts';
 import type { Terminal } from '../terminal/style.ts';
-
-/** The database that a command is about, as far as commands that are advised must name it. */
-export type AdvisedDatabase = {
-  /** What `--database` said; undefined if the settings name the database. */
-  readonly option?: string | undefined;
-  /** Whether a demo made the database, and no worker has written to it since. */
-  readonly isDemo?: boolean;
-};
 
 /** The process as a command sees it. Only `cli.ts` uses Node's `process`. */
 export type ProcessIO = {
@@ -22,21 +15,21 @@ export type ProcessIO = {
   readonly environment: Environment;
   /** Settings from the environment and `.env`; the environment wins. Throws a SettingsError if `.env` is unreadable. */
   readonly settings: () => Settings;
-  /** Prints a line to stdout and resolves when it is written, so that a slow reader slows the command down. */
+  /** Prints a line to stdout as it is, and resolves when it is written, so that a slow reader slows the command down. */
   readonly print: (text: string) => Promise<void>;
-  /** Prints a text as a paragraph that fits the terminal, with its control characters escaped. */
+  /** Prints a text as a paragraph that fits the terminal, with its control characters escaped, its commands as typed. */
   readonly say: (text: string) => Promise<void>;
   readonly printError: (text: string) => void;
-  readonly warn: (warning: Notice) => Promise<void>;
+  readonly warn: (warning: Notice) => void;
   /**
    * Writes one line over the last one on stderr; an empty text removes it. Other output takes its place.
    * Undefined if stderr is not a terminal that can do this.
    */
   readonly showProgress: ((text: string) => void) | undefined;
-  /** Undefined if stdout is not a terminal. */
-  readonly terminal: Terminal | undefined;
-  /** Undefined if stderr is not a terminal. */
-  readonly errorTerminal: Terminal | undefined;
+  /** What stdout is. */
+  readonly terminal: Terminal;
+  /** What stderr is. */
+  readonly errorTerminal: Terminal;
   readonly readInput: () => Promise<string>;
   /** Resolves with the line that the user typed. `ask` is undefined if stdin or stdout is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;

@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import { describeFields, nameBefore } from '../store/change-words.ts';
 import type { Change } from '../store/queries/feed.ts';
 import type { RunReport } from '../sync/report.ts';
-import { escapeControls, type Terminal } from '../terminal/style.ts';
+import { escapeControls, isPipe, type Terminal } from '../terminal/style.ts';
 import { formatRecord } from '../terminal/table.ts';
 import { hangingIndent, plural, truncate } from '../terminal/text.ts';
 import { formatSecond, systemClock } from '../time/clock.ts';
@@ -13,24 +13,26 @@ export type Block = readonly (readonly [name: string, text: string])[];
 
 type Narration = {
   readonly log: Log;
-  readonly terminal: Terminal | undefined;
+  readonly terminal: Terminal;
   /** The command that shows what is held. */
   readonly acceptRemovals: string;
 };
 
 /** At a terminal, tells of a demo in lines of its own. Elsewhere, adds to the log, which tells of every poll anyway. */
 export function createNarration({ print }: Pick<ProcessIO, 'print'>, { log, terminal, acceptRemovals }: Narration) {
+  const isNarrated = !isPipe(terminal);
   let lastReason: string | undefined;
   const show = async (block: Block, before: string, after: string): Promise<void> => {
-    if (terminal === undefined) for (const [name, text] of block) log.info(name === '' ? text : `${name}: ${text}`);
-    else await print(before + formatRecord(block, terminal) + after);
+    const typed = block.map(([name, text]) => [name, terminal.asTyped(text)] as const);
+    if (isNarrated) await print(before + formatRecord(typed, terminal) + after);
+    else for (const [name, text] of typed) log.info(name === '' ? text : `${name}: ${text}`);
   };
   return {
     open: (block: Block): Promise<void> => show(block, '', '\n'),
     close: (block: Block): Promise<void> => show(block, '\n', ''),
     tell: (report: RunReport, entries: readonly Change[]): void => {
       const text = escapeControls(describePoll(report, entries));
-      if (terminal === undefined) {
+      if (!isNarrated) {
         if (report.wrote) log.info(`  ${text}`);
         return;
       }
@@ -42,7 +44,7 @@ export function createNarration({ print }: Pick<ProcessIO, 'print'>, { log, term
       const isNew = reason !== undefined && reason !== lastReason;
       lastReason = reason;
       const why = isNew ? hangingIndent(indent, escapeControls(reason), columns) : [];
-      const next = isNew && report.outcome === 'held' ? [`${indent}→ ${acceptRemovals}`] : [];
+      const next = isNew && report.outcome === 'held' ? [`${indent}→ ${terminal.asTyped(acceptRemovals)}`] : [];
       const lines = [...why, ...next].map((line) => paint(tone, line));
       void print([paint('faint', at) + paint(tone, truncate(text, columns - at.length)), ...lines].join('\n'));
     },

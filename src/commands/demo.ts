@@ -11,6 +11,7 @@ import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
 import { type Change, findRange, readBatch } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/user-query.ts';
 import type { RunReport } from '../sync/report.ts';
+import { isPipe, PLAIN } from '../terminal/style.ts';
 import { formatDuration } from '../time/duration.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command, ProcessIO } from './command.ts';
@@ -56,8 +57,8 @@ export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs 
 async function openNarration(io: ProcessIO) {
   const settings = readSettings(io.environment);
   const config = loadLogConfig(settings);
-  const terminal = config.format === 'json' ? undefined : io.terminal;
-  const isQuiet = terminal !== undefined && settings.values.LEAGUE_SYNC_LOG_LEVEL === undefined;
+  const terminal = config.format === 'json' ? PLAIN : io.terminal;
+  const isQuiet = !isPipe(terminal) && settings.values.LEAGUE_SYNC_LOG_LEVEL === undefined;
   const log = await io.openLog(isQuiet ? { ...config, level: 'error' } : config, 1);
   return { log, ...createNarration(io, { log, terminal, acceptRemovals: commandFor('accept-removals') }) };
 }

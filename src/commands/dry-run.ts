@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
-import { EXIT, type RunError } from '../errors.ts';
+import { EXIT } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { leagueJson } from '../league/league-json.ts';
 import type { League } from '../league/schemas.ts';
@@ -14,7 +14,7 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
-import { escapeControls, type Terminal } from '../terminal/style.ts';
+import { escapeAdvice, escapeControls, isPipe, type Terminal } from '../terminal/style.ts';
 import { hangingIndent } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
@@ -32,30 +32,32 @@ export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolea
     const barredBy = findLoginWait(logins.lastingFailures(fingerprint), loginDueSince(io), now);
     return { barredBy, retryAfterLeftMs: remainingMs(runs.lastRetryAfter(fingerprint), now) };
   });
-  const list = await fetchList(config, io, waits);
+  using progress = startProgress(io, 'reading the database');
+  const list = await fetchList(config, io, { ...waits, emit: progress.onEvent });
+  progress.say('comparing with the database', list.received > MANY);
   const { listed, outcome, counts, heldBecause } = readSnapshot(path, (snapshot) => {
     const planned = planPoll(snapshot, list, config);
     return { ...planned, listed: listChanges(planned, snapshot.leagues.load) };
   });
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
-  const summary = io.terminal
-    ? `dry run  ${describeNews(counts, undefined, heldBecause)}; nothing was written`
-    : `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`;
+  const summary = isPipe(io.terminal)
+    ? `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`
+    : `dry run  ${describeNews(counts, undefined, heldBecause)}; nothing was written`;
   if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
   await io.say(summary);
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 
-type Waits = { readonly barredBy: RunError | undefined; readonly retryAfterLeftMs: number };
+/** Comparing a list of this length takes about a tenth of a second. */
+const MANY = 10_000;
 
-async function fetchList(config: Config, io: ProcessIO, waits: Waits) {
-  const { stop: signal } = io;
-  using progress = startProgress(io, 'reading the database');
-  const emit = progress.onEvent;
-  await using service = openService(config, { firstReason: 'manual', signal, ...waits, emit });
+type Fetch = Required<Pick<Parameters<typeof openService>[1], 'barredBy' | 'retryAfterLeftMs' | 'emit'>>;
+
+async function fetchList(config: Config, { stop: signal }: ProcessIO, fetch: Fetch) {
+  await using service = openService(config, { firstReason: 'manual', signal, ...fetch });
   using deadline = service.startDeadline();
   const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
-  return parseLeagues(body, config.scope, { signal: deadline.signal, emit });
+  return parseLeagues(body, config.scope, { signal: deadline.signal, emit: fetch.emit });
 }
 
 type PlannedChange = Pick<Change, 'league_id' | 'league_name' | 'before' | 'after'> & {
@@ -82,8 +84,8 @@ const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'b
 /** At a terminal, of the leagues that change in the same way. */
 const ALIKE_SHOWN = 3;
 
-function formatPlan(changes: readonly PlannedChange[], terminal: Terminal | undefined): string {
-  if (terminal === undefined)
+function formatPlan(changes: readonly PlannedChange[], terminal: Terminal): string {
+  if (isPipe(terminal))
     return changes.map((change) => `${change.kind.padEnd('restored'.length)}  ${describeLeague(change)}`).join('\n');
   const alike = new Map<string, number>();
   const shown = changes.filter((change) => {
@@ -98,7 +100,7 @@ function formatPlan(changes: readonly PlannedChange[], terminal: Terminal | unde
     .map(([field, of = []]) => `${field} ${of.length}`)
     .join(', ');
   const left = `and ${changes.length - shown.length} that are like these; changed fields: ${byField}`;
-  const all = '→ all of them: league-sync sync --dry-run | cat';
+  const all = escapeAdvice('→ all of them: league-sync sync --dry-run | cat', terminal);
   return [...lines, ...hangingIndent('… ', escapeControls(left), terminal.columns), all, ''].join('\n');
 }
 

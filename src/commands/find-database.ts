@@ -1,4 +1,4 @@
-import { loadDatabasePath } from '../config/paths.ts';
+import { databasePath } from '../config/paths.ts';
 import { withReader } from '../store/connection.ts';
 import { hasDemoMark } from '../store/demo-mark.ts';
 import { assertSchemaNotOlder } from '../store/migrate.ts';
@@ -8,12 +8,18 @@ import type { ProcessIO } from './command.ts';
 export type DatabaseOption = { readonly database?: string | undefined };
 
 /** The path of the database. Throws a DatabaseError if there is none, or if it has an older schema. */
-export async function findDatabase(io: ProcessIO, option: DatabaseOption): Promise<string> {
-  const path = option.database ?? (await loadDatabasePath(io));
-  io.adviseOn({ option: option.database });
+export function findDatabase(io: ProcessIO, { database: option }: DatabaseOption): string {
+  const path = option ?? settingOf(io);
+  io.adviseOn({ option });
   withReader(path, (db) => {
     assertSchemaNotOlder(db, path);
-    io.adviseOn({ option: option.database, isDemo: hasDemoMark(db) });
+    io.adviseOn({ option, isDemo: hasDemoMark(db) });
   });
   return path;
+}
+
+function settingOf({ settings, warn }: ProcessIO): string {
+  const { values, warnings } = settings();
+  for (const warning of warnings) warn(warning);
+  return databasePath(values);
 }

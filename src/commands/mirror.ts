@@ -18,7 +18,7 @@ export const rebuild: Command<DatabaseOption> = (io, option) => write(io, option
 
 async function write(io: ProcessIO, option: DatabaseOption, job: 'fill' | 'rebuild'): Promise<number> {
   const target = loadMirror(io.settings(), io.environment)();
-  const path = resolve(await findDatabase(io, option));
+  const path = resolve(findDatabase(io, option));
   const label = describeMirror(target);
   const begun = performance.now();
   const run = createMirrorProcess(io);
@@ -36,7 +36,7 @@ async function write(io: ProcessIO, option: DatabaseOption, job: 'fill' | 'rebui
     const took = formatDuration(performance.now() - begun);
     const news = job === 'rebuild' ? 'rebuilt' : seq === first ? 'nothing new' : `${seq - (first ?? 0)} new`;
     await io.say(`${labelOf(target)} mirrors ${path} up to change ${seq} (${news}, ${took})`);
-    if (note !== undefined) await io.warn({ message: note });
+    if (note !== undefined) io.warn({ message: note });
     return EXIT.done;
   } catch (error) {
     // A rebuild is one transaction.

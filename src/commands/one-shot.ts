@@ -9,6 +9,7 @@ import { REAL_SYSTEM } from '../service/connection.ts';
 import type { LockCommand } from '../store/worker-lock.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
+import { isPipe } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { logNewFindings } from '../worker/drift-log.ts';
 import { type OpenOptions, openWorker } from '../worker/resources.ts';
@@ -19,13 +20,13 @@ import { startProgress } from './progress.ts';
 /** Loads the settings and prints the warnings about them. Rejects with a SettingsError if a setting is invalid. */
 export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   const config = loadConfig(io.settings(), io.environment);
-  for (const warning of config.warnings) await io.warn(warning);
+  for (const warning of config.warnings) io.warn(warning);
   return config;
 }
 
 /** The time (ms) since which a login may be sent, even if earlier ones failed: at a terminal, always. */
 export function loginDueSince(io: ProcessIO): number {
-  const isAttended = io.terminal !== undefined || io.errorTerminal !== undefined;
+  const isAttended = !isPipe(io.terminal) || !isPipe(io.errorTerminal);
   return isAttended ? Number.POSITIVE_INFINITY : credentialsChangedAt(io.settings());
 }
 
@@ -38,24 +39,8 @@ type OneShot<T> = Pick<OpenOptions, 'serviceMoved'> & {
 export async function pollOnce<T extends { readonly report: RunReport }>(
   io: ProcessIO,
   config: Config,
-  oneShot: OneShot<T>,
+  { poll, ...opening }: OneShot<T>,
 ): Promise<T> {
-  const { result, copy } = await runPoll(io, config, oneShot);
-  const { report } = result;
-  if (report.error !== undefined) throw report.error;
-  await io.closeLogs();
-  if (io.stop.aborted)
-    throw new StoppedError(
-      report.outcome === 'interrupted'
-        ? 'nothing was written except the interrupted run'
-        : `the poll had ended: ${describeReport(report)}`,
-    );
-  const why = copy?.lastError() ?? null;
-  if (why !== null) await io.warn({ message: `the published copy could not be made: ${why}` });
-  return result;
-}
-
-async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: OneShot<T>) {
   const { pid, stop: signal } = io;
   // By default, logs only warnings and errors, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
@@ -72,7 +57,17 @@ async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: O
   subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, copy?.onEvent);
   const result = await poll(deps);
   if (copy?.isDue()) await copy.attempt(signal, signal);
-  return { result, copy };
+  const { report } = result;
+  if (report.error !== undefined) throw report.error;
+  if (signal.aborted)
+    throw new StoppedError(
+      report.outcome === 'interrupted'
+        ? 'nothing was written except the interrupted run'
+        : `the poll had ended: ${describeReport(report)}`,
+    );
+  const why = copy?.lastError() ?? null;
+  if (why !== null) io.warn({ message: `the published copy could not be made: ${why}` });
+  return result;
 }
 
 /** Skips failed logins and logs failed polls at level info, since `main` prints the error as the last line. */

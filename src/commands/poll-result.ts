@@ -1,5 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { describeCounts, describeReport, type RunCounts } from '../sync/report.ts';
+import { escapeAdvice, isPipe } from '../terminal/style.ts';
 import { formatDuration } from '../time/duration.ts';
 import type { ProcessIO } from './command.ts';
 
@@ -12,9 +13,9 @@ export async function printResult(io: ProcessIO, result: Parameters<typeof descr
   const held = isHeld ? '; league-sync accept-removals shows them' : '';
   const took = `(${formatDuration(durationMs)})`;
   const news = `leagues  ${describeNews(counts, result.httpStatus, because)} ${took}`;
-  await io.say((io.terminal === undefined ? describeReport(result) : news) + held);
+  await io.say((isPipe(io.terminal) ? describeReport(result) : news) + held);
   const isFirst = counts.added > 0 && counts.added === counts.received;
-  if (io.terminal !== undefined && isFirst) await io.print(`→ ${FIRST_QUERY}`);
+  if (!isPipe(io.terminal) && isFirst) await io.print(escapeAdvice(`→ ${FIRST_QUERY}`, io.terminal));
   return isHeld ? EXIT.held : EXIT.done;
 }
 

@@ -17,7 +17,7 @@ type FulfillingRun = NonNullable<ReturnType<typeof readPollProgress>['run']>;
 
 /** Asks the worker to poll now, through the database, and waits for a poll that begins after that. */
 export const poll: Command<DatabaseOption> = async (io, option) => {
-  const path = await findDatabase(io, option);
+  const path = findDatabase(io, option);
   const refusal = findRefusal(path) ?? findPause(path);
   if (refusal !== undefined) return refuse(io, refusal);
   const request = await requestPoll(path, { clock: systemClock, stop: io.stop });
@@ -26,7 +26,7 @@ export const poll: Command<DatabaseOption> = async (io, option) => {
 };
 
 async function refuse(io: ProcessIO, reason: Problem): Promise<number> {
-  await io.warn(reason);
+  io.warn(reason);
   return EXIT.failed;
 }
 
@@ -78,7 +78,7 @@ async function waitForRun(path: string, request: PollRequest, io: ProcessIO): Pr
 async function report(io: ProcessIO, run: FulfillingRun): Promise<number> {
   const { outcome, error_kind: kind, error_message: message, http_status, started_at, finished_at } = run;
   if (outcome === 'failed') {
-    await io.warn({ message: message ?? 'The poll failed.' });
+    io.warn({ message: message ?? 'The poll failed.' });
     return kind === 'credentials' || kind === 'database' ? EXIT[kind] : EXIT.failed;
   }
   if (outcome === 'running' || outcome === 'interrupted')

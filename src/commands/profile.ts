@@ -3,7 +3,7 @@ import { membersJson } from '../league/league-json.ts';
 import { PLAYER_MEMBERS, type Player } from '../league/schemas.ts';
 import { pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';
-import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
+import { escapeAtTerminal, isPipe, type Terminal } from '../terminal/style.ts';
 import { formatRecord, formatTable } from '../terminal/table.ts';
 import type { Command } from './command.ts';
 import { loadOneShotConfig, pollOnce } from './one-shot.ts';
@@ -15,8 +15,8 @@ export const profile: Command<{ readonly json?: boolean }> = async (io, { json =
   return EXIT.done;
 };
 
-function format(player: Player, json: boolean, terminal: Terminal | undefined): string {
+function format(player: Player, json: boolean, terminal: Terminal): string {
   if (json) return escapeAtTerminal(membersJson(PLAYER_MEMBERS, player), terminal);
   const rows = PLAYER_MEMBERS.map(({ name }) => [name, String(player[name] ?? '')] as const);
-  return terminal === undefined ? formatTable(['field', 'value'], rows) : formatRecord(rows, terminal);
+  return isPipe(terminal) ? formatTable(['field', 'value'], rows) : formatRecord(rows, terminal);
 }

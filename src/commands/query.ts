@@ -16,7 +16,7 @@ export const query: Command<DatabaseOption & { readonly sql: string; readonly fo
   io,
   { sql, format, ...option },
 ) => {
-  const path = await findDatabase(io, option);
+  const path = findDatabase(io, option);
   const parts = readQuery(path, sql === '-' ? await io.readInput() : sql);
   if (format === 'table') await printTable(io, parts);
   else await printRows(io, parts, format);
@@ -31,16 +31,15 @@ async function printTable(io: ProcessIO, parts: Iterable<QueryResult>): Promise<
     rows.push(...part.rows);
     if (rows.length < MAX_TABLE_ROWS) continue;
     const message = `there are more rows than a table takes; these are the first ${MAX_TABLE_ROWS}`;
-    await io.warn({ message, fix: 'use --format ndjson or csv, which print each row as it comes' });
+    io.warn({ message, fix: 'use --format ndjson or csv, which print each row as it comes' });
     break;
   }
   await io.print(formatRows({ columns, rows: rows.slice(0, MAX_TABLE_ROWS) }, io.terminal));
 }
 
-function formatRows({ columns, rows }: QueryResult, terminal: Terminal | undefined): string {
+function formatRows({ columns, rows }: QueryResult, terminal: Terminal): string {
   const cells = rows.map((row) => row.map(toText));
   const table = formatTable(columns, cells);
-  if (terminal === undefined) return table;
   const isTooWide = table.split('\n').some((line) => widthOf(line) > terminal.columns);
   if (!isTooWide || cells.length === 0) return formatTable(columns, cells, terminal);
   // A cut value could be the one that was asked for, so each row becomes a paragraph, one column below the other.

@@ -2,7 +2,7 @@ import { OUTPUTS, outputCondition, type Verdict } from '../observe/verdict.ts';
 import { isNote, type OutputStatus, type Overview, type RunSummary } from '../store/queries/overview.ts';
 import type { LockStatus } from '../store/worker-lock.ts';
 import { describeCounts } from '../sync/report.ts';
-import { escapeAdvice, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
+import { escapeAdvice, isPipe, NARROW_COLUMNS, type Terminal, type Tone } from '../terminal/style.ts';
 import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';
 import { hangingIndent, NO_BREAK, plural } from '../terminal/text.ts';
 import { timeOfDay } from '../time/clock.ts';
@@ -17,8 +17,6 @@ export type StatusReport = Verdict &
     /** When the pending `Retry-After` ends; null if there is none. */
     readonly paused_until: string | null;
   };
-
-type TextOptions = { readonly now: number; readonly terminal: Terminal | undefined };
 
 /** A terminal with fewer columns shows ages without timestamps. */
 const WIDE_COLUMNS = 110;
@@ -37,10 +35,10 @@ const NO_WORKER = `no worker runs: nothing new is fetched until you start one wi
 /** The rows of `attention` that make the worker unready. */
 const BAD = new Set<string>(['stale', 'credentials-refused']);
 
-export function formatStatus(report: StatusReport, options: TextOptions): string {
-  const { columns, paint } = options.terminal ?? PLAIN;
+export function formatStatus(report: StatusReport, now: number, terminal: Terminal): string {
+  const { columns, paint } = terminal;
   const item = (lead: string, text: string, tone: Tone): readonly string[] =>
-    hangingIndent(lead, escapeAdvice(text, options.terminal ?? PLAIN), columns).map((line) => paint(tone, line));
+    hangingIndent(lead, escapeAdvice(text, terminal), columns).map((line) => paint(tone, line));
   const verdict = [
     ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
     ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
@@ -49,9 +47,19 @@ export function formatStatus(report: StatusReport, options: TextOptions): string
     ...item('! ', row.summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
     ...item('  → ', row.what_to_do, 'plain'),
   ]);
-  const record = formatRecord(rowsOf(report, options), options.terminal);
-  const runs = report.last_runs.length > 0 ? formatRuns(report, options) : '';
-  return [verdict.join('\n'), attention.join('\n'), record, runs].filter((part) => part !== '').join('\n\n');
+  const rows = rowsOf(report, createTimes(now, terminal)).map(
+    ([name, text, tone]) => [name, terminal.asTyped(text), tone] as const,
+  );
+  const runs = report.last_runs.length > 0 ? formatRuns(report, now, terminal) : '';
+  const parts = [verdict.join('\n'), attention.join('\n'), formatRecord(rows, terminal), runs];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+type Times = ReturnType<typeof createTimes>;
+
+function createTimes(now: number, { columns }: Terminal) {
+  const withAge = (at: string, age: string): string => (columns >= WIDE_COLUMNS ? `${at}${NO_BREAK}(${age})` : age);
+  return { now, withAge, ago: (at: string): string => withAge(at, formatAge(now - Date.parse(at))) };
 }
 
 /** Such as `up to date · 124 leagues · synced 9 s ago`. Wraps only in the first part and before each `·`. */
@@ -63,34 +71,34 @@ function headlineOf({ headline, freshness }: StatusReport): string {
   return parts.map((part, index) => (index === 0 ? part : `·${NO_BREAK}${part.replaceAll(' ', NO_BREAK)}`)).join(' ');
 }
 
-function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
+function rowsOf(report: StatusReport, times: Times): readonly Row[] {
   const { paused_until: pausedUntil, outputs } = report;
   const { live_leagues, removed_leagues, last_success_at: at, age_seconds: age } = report.freshness;
   return [
     ['database', report.database],
-    ...describeWorker(report.worker, options),
+    ...describeWorker(report.worker, times),
     ...report.worker_faults.map((fault) => ['worker says', fault, 'bad'] as const),
     at === null
       ? ['last good poll', 'none yet', 'warning']
       : // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.
-        ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
+        ['last good poll', times.withAge(at, formatAge((age ?? 0) * 1_000))],
     ['leagues', `${formatCount(live_leagues)} live, ${formatCount(removed_leagues)} removed`],
     describeHeld(report),
-    ...describeExpiry(report, options),
-    describeLogin(report, options),
+    ...describeExpiry(report, times),
+    describeLogin(report, times),
     ...(pausedUntil === null
       ? []
-      : [['Retry-After', `no requests until ${formatTime(pausedUntil, options)}`, 'warning'] as const]),
-    ...outputs.map((output) => describeOutput(output, options)),
+      : [['Retry-After', `no requests until ${times.ago(pausedUntil)}`, 'warning'] as const]),
+    ...outputs.map((output) => describeOutput(output, times)),
   ];
 }
 
 /** Empty if no worker runs, since the verdict already says so. */
-function describeWorker(worker: LockStatus, options: TextOptions): readonly Row[] {
+function describeWorker(worker: LockStatus, times: Times): readonly Row[] {
   if (worker.state === 'none') return [];
   const { state, holder } = worker;
   if (holder === undefined) return [['worker', 'unknown: the lock file does not say who holds it']];
-  const owner = `process ${holder.pid} on ${holder.host}, started ${formatTime(holder.since, options)}`;
+  const owner = `process ${holder.pid} on ${holder.host}, started ${times.ago(holder.since)}`;
   if (state === 'running') return [['worker', `running: ${owner}`, 'good']];
   return [['worker', `${owner}, by the lock file; only that host or container can tell whether it still runs`]];
 }
@@ -105,30 +113,30 @@ function describeHeld({ held_removals: held }: StatusReport): Row {
 }
 
 /** The timestamp is by the service's clock; the age beside it is corrected for the clock skew. */
-function describeExpiry(report: StatusReport, options: TextOptions): readonly Row[] {
+function describeExpiry(report: StatusReport, times: Times): readonly Row[] {
   const { token_expires_at: at, token_clock_skew_ms: skewMs } = report;
   if (at === null) return [];
-  const leftMs = Date.parse(at) - options.now - (skewMs ?? 0);
-  if (leftMs > 0) return [['token expires', withAge(at, formatAge(-leftMs), options)]];
-  return [['token expires', withAge(at, `expired ${formatAge(-leftMs)}`, options), 'warning']];
+  const leftMs = Date.parse(at) - times.now - (skewMs ?? 0);
+  if (leftMs > 0) return [['token expires', times.withAge(at, formatAge(-leftMs))]];
+  return [['token expires', times.withAge(at, `expired ${formatAge(-leftMs)}`), 'warning']];
 }
 
 /** Shows the error of a failed login only if `attention` does not show it as the error of a poll. */
-function describeLogin({ last_login: login, attention }: StatusReport, options: TextOptions): Row {
+function describeLogin({ last_login: login, attention }: StatusReport, times: Times): Row {
   if (login === undefined) return ['last login', 'none yet'];
   const { outcome, error_message } = login;
   const why = outcome === 'failed' && !attention.some(({ what }) => what === 'failing') ? `: ${error_message}` : '';
-  return ['last login', `${formatTime(login.at, options)}, ${outcome}${why}`, outcome === 'ok' ? 'plain' : 'bad'];
+  return ['last login', `${times.ago(login.at)}, ${outcome}${why}`, outcome === 'ok' ? 'plain' : 'bad'];
 }
 
-function describeOutput(output: OutputStatus, options: TextOptions): Row {
+function describeOutput(output: OutputStatus, times: Times): Row {
   const { label, pending_changes: pending, last_error: error, next_attempt_at: next, done_at } = output;
   const { title, done } = OUTPUTS[output.name];
   const lack = pending === null ? [] : [pending === 0 ? 'nothing pending' : `${plural(pending, 'change')} pending`];
   const say = (...parts: readonly string[]): string => `${label}: ${parts.join(', ')}`;
-  const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${formatTime(done_at, options)}`;
+  const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${times.ago(done_at)}`;
   const failed = `failed ${plural(output.failed_attempts, 'time')} (${error})`;
-  const again = next === null ? [] : [`next attempt ${formatTime(next, options)}`];
+  const again = next === null ? [] : [`next attempt ${times.ago(next)}`];
   switch (outputCondition(output)) {
     case 'stopped':
       return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];
@@ -139,18 +147,6 @@ function describeOutput(output: OutputStatus, options: TextOptions): Row {
     case 'well':
       return [title, say(...lack, last)];
   }
-}
-
-function formatTime(at: string, options: TextOptions): string {
-  return withAge(at, formatAge(options.now - Date.parse(at)), options);
-}
-
-function withAge(at: string, age: string, { terminal }: TextOptions): string {
-  return isWide(terminal) ? `${at}${NO_BREAK}(${age})` : age;
-}
-
-function isWide(terminal: Terminal | undefined): boolean {
-  return terminal === undefined || terminal.columns >= WIDE_COLUMNS;
 }
 
 const RUN_TONES: Readonly<Record<string, Tone>> = {
@@ -193,11 +189,10 @@ function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Tol
   });
 }
 
-function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions): string {
-  const ifWide = (...cells: readonly string[]) => (isWide(terminal) ? cells : []);
-  const isNarrow = terminal !== undefined && terminal.columns < NARROW_COLUMNS;
-  const ifNotNarrow = (...cells: readonly string[]) => (isNarrow ? [] : cells);
-  const rows = foldRuns(last_runs, terminal !== undefined).map(({ run, what, count, since }): readonly Cell[] => {
+function formatRuns({ last_runs }: StatusReport, now: number, terminal: Terminal): string {
+  const ifWide = (...cells: readonly string[]) => (terminal.columns >= WIDE_COLUMNS ? cells : []);
+  const ifNotNarrow = (...cells: readonly string[]) => (terminal.columns < NARROW_COLUMNS ? [] : cells);
+  const rows = foldRuns(last_runs, !isPipe(terminal)).map(({ run, what, count, since }): readonly Cell[] => {
     const times = since === undefined ? 'or more' : `since ${timeOfDay(Date.parse(since), now)}`;
     const many = count === 1 ? '' : `×${count} ${times}`;
     return [
@@ -206,13 +201,9 @@ function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions)
       ...ifWide(run.trigger, run.started_at),
       formatAge(now - Date.parse(run.started_at)),
       { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
-      [many, what].filter((part) => part !== '').join(': '),
+      terminal.asTyped([many, what].filter((part) => part !== '').join(': ')),
     ];
   });
-  return formatTable(
-    [...ifNotNarrow('run'), 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'],
-    rows,
-    terminal,
-    MAX_LINES,
-  );
+  const columns = [...ifNotNarrow('run'), 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'];
+  return formatTable(columns, rows, terminal, MAX_LINES);
 }

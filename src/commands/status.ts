@@ -5,7 +5,7 @@ import { askFaults, findAddress } from '../observe/probe-client.ts';
 import { assess, type HealthInput } from '../observe/verdict.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import { type LockStatus, readLockStatus } from '../store/worker-lock.ts';
-import { escapeAtTerminal } from '../terminal/style.ts';
+import { escapeAtTerminal, isPipe } from '../terminal/style.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
@@ -17,14 +17,12 @@ const ASK_MS = 1_000;
 type StatusOptions = DatabaseOption & { readonly json?: boolean; readonly failIfStale?: boolean };
 
 export const status: Command<StatusOptions> = async (io, { json, failIfStale, ...option }) => {
-  const database = await findDatabase(io, option);
-  const limit = json || io.terminal === undefined ? undefined : RUNS_READ;
+  const database = findDatabase(io, option);
+  const limit = json || isPipe(io.terminal) ? undefined : RUNS_READ;
   const { report, isStale } = await readStatus(io, database, option.database === undefined, limit);
   const now = systemClock.now();
   await io.print(
-    json === true
-      ? escapeAtTerminal(toJson(report), io.terminal)
-      : formatStatus(report, { now, terminal: io.terminal }),
+    json === true ? escapeAtTerminal(toJson(report), io.terminal) : formatStatus(report, now, io.terminal),
   );
   return failIfStale === true && isStale ? EXIT.failed : EXIT.done;
 };

@@ -26,7 +26,7 @@ export const testWebhook: Command<object> = async (io) => {
   const target = loadWebhook(io.settings(), io.environment)();
   const madeAt = formatTimestamp(systemClock.now());
   // A test needs no database, so it may be missing, of another version or unreadable.
-  const path = await findDatabase(io, {}).catch(() => undefined);
+  const path = tryOrUndefined(() => findDatabase(io, {}));
   const about = path === undefined ? undefined : tryOrUndefined(() => withReader(path, readOrigin));
   const origin = { ...(about ?? NO_DATABASE), madeAt };
   const message = makeMessage('webhook.test', origin, {
@@ -44,7 +44,7 @@ export const testWebhook: Command<object> = async (io) => {
     await io.say(`${host} accepted the test message ${message.message_id} (${what}, ${took})${due}`);
     return EXIT.done;
   }
-  await io.warn({
+  io.warn({
     message: `${host} did not accept the test message ${message.message_id} (${what}, ${took})`,
     fix: 'check LEAGUE_SYNC_WEBHOOK_URL and LEAGUE_SYNC_WEBHOOK_SECRET, the network, and the log of the receiver',
   });
@@ -55,7 +55,7 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   io,
   { since, ...option },
 ) => {
-  const path = await findDatabase(io, option);
+  const path = findDatabase(io, option);
   const { after, last } = withReader(path, (db) => findRange(db, since));
   if (after > last) throw new UsageError(`There is no change ${after} yet: the feed ends at ${last}.`);
   const moved = await moveDeliveries(path, after, { clock: systemClock, stop: io.stop });
@@ -69,7 +69,7 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
 };
 
 export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
-  const path = await findDatabase(io, option);
+  const path = findDatabase(io, option);
   const moved = await moveDeliveries(path, 'end', { clock: systemClock, stop: io.stop });
   const skipped = moved.lastSeq - (moved.from ?? moved.lastSeq);
   const what = skipped === 0 ? 'no changes were pending' : `${plural(skipped, 'change')} will not be sent`;

@@ -1,18 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Problem } from '../errors.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { Settings } from './environment.ts';
 import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
-
-export type SettingsSource = { readonly settings: () => Settings; readonly warn: (warning: Problem) => Promise<void> };
-
-/** For commands that need only the database. Passes the warnings about the settings on to `warn`. */
-export async function loadDatabasePath({ settings, warn }: SettingsSource): Promise<string> {
-  const { values, warnings } = settings();
-  for (const warning of warnings) await warn(warning);
-  return databasePath(values);
-}
 
 export function databasePath(values: Settings['values']): string {
   // Trimmed, since better-sqlite3 trims file names and `node:fs` does not.

@@ -78,8 +78,8 @@ function findProblems({ attention, staleness, refused, databaseFault }: HealthIn
 }
 
 function describeStaleness(staleness: NonNullable<HealthInput['staleness']>, cause: string | undefined): string {
-  if (staleness === 'loading') return 'Loading the leagues for the first time';
-  if (staleness === 'never') return `No data yet: ${cause ?? 'no poll has succeeded'}`;
+  if (staleness === 'loading') return 'Stale: the first poll has not ended yet';
+  if (staleness === 'never') return `Stale: ${cause ?? 'no poll has succeeded yet'}`;
   return `Stale: ${cause ?? `the last good poll was ${formatAge(staleness.ageMs)}`}`;
 }
 

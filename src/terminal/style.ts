@@ -14,21 +14,31 @@ export function createPaint(hasColor: boolean): Paint {
 /** At a terminal with fewer columns, output is laid out differently. */
 export const NARROW_COLUMNS = 60;
 
+/** Where text is shown: a terminal or, if `columns` is infinite, a pipe. */
 export type Terminal = {
   readonly columns: number;
   readonly paint: Paint;
   /** Removes what is not to be left there, before a line is printed. */
   readonly clear?: () => void;
-  /** Writes the commands in a text as they must be typed. Call it before the text is wrapped. */
-  readonly asTyped?: (text: string) => string;
+  /** Writes the commands in a text as they must be typed. */
+  readonly asTyped: (text: string) => string;
 };
 
-export function escapeAdvice(text: string, { asTyped = (same) => same }: Terminal): string {
+/** Of a text that may advise commands. Call it once, before the text is wrapped. */
+export function escapeAdvice(text: string, { asTyped }: Terminal): string {
   return asTyped(escapeControls(text));
 }
 
-/** For output to a pipe: lines of any length, no colour. */
-export const PLAIN: Terminal = { columns: Number.POSITIVE_INFINITY, paint: createPaint(false) };
+/** A pipe. */
+export const PLAIN: Terminal = {
+  columns: Number.POSITIVE_INFINITY,
+  paint: createPaint(false),
+  asTyped: (text) => text,
+};
+
+export function isPipe({ columns }: Terminal): boolean {
+  return columns === Number.POSITIVE_INFINITY;
+}
 
 /** Control characters, line separators, and characters that change the direction of text. */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
@@ -39,6 +49,6 @@ export function escapeControls(text: string): string {
 }
 
 /** JSON or a value for a program: escaped at a terminal, as it is in a pipe. */
-export function escapeAtTerminal(text: string, terminal: Terminal | undefined): string {
-  return terminal === undefined ? text : escapeControls(text);
+export function escapeAtTerminal(text: string, terminal: Terminal): string {
+  return isPipe(terminal) ? text : escapeControls(text);
 }

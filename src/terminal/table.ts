@@ -1,4 +1,4 @@
-import { escapeAdvice, escapeControls, PLAIN, type Terminal, type Tone } from './style.ts';
+import { escapeControls, PLAIN, type Terminal, type Tone } from './style.ts';
 import { formatCell, widthOf, wrap } from './text.ts';
 
 export type Cell = string | { readonly text: string; readonly tone: Tone };
@@ -34,14 +34,13 @@ export function formatTable(
 
 /** Aligns texts beside their names, and wraps them, so that nothing is cut. Escapes control characters. */
 export function formatRecord(
-  rows: readonly (readonly [name: string, text: string, tone?: Tone])[],
-  terminal: Terminal = PLAIN,
+  rows: readonly (readonly [name: string, text: string, tone?: Tone | undefined])[],
+  { columns, paint }: Terminal = PLAIN,
 ): string {
-  const { columns, paint } = terminal;
   const names = rows.map(([name]) => escapeControls(name));
   const width = Math.max(...names.map((name) => widthOf(name))) + GAP.length;
   const lines = rows.map(([, text, tone = 'plain'], index) => {
-    const wrapped = wrap(escapeAdvice(text, terminal), columns - width).map((line) => paint(tone, line));
+    const wrapped = wrap(escapeControls(text), columns - width).map((line) => paint(tone, line));
     return formatCell(names[index] ?? '', 'plain', width, paint) + wrapped.join(`\n${' '.repeat(width)}`);
   });
   return lines.map((line) => line.trimEnd()).join('\n');

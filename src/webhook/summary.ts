@@ -2,6 +2,7 @@ import { formatBareValue, nameBefore } from '../store/change-words.ts';
 import { changedFields } from '../store/queries/changed-fields.ts';
 import type { Change } from '../store/queries/feed.ts';
 import { escapeControls } from '../terminal/style.ts';
+import { plural } from '../terminal/text.ts';
 
 const MAX_TOLD = 3;
 const MAX_PART = 40;
@@ -12,9 +13,7 @@ export function summarizeChanges(changes: readonly Change[]): string {
   const kinds = [...Map.groupBy(changes, ({ kind }) => kind)].map(([kind, of]) => {
     return { kind, leagues: new Set(of.map(({ league_id }) => league_id)).size };
   });
-  // Not `plural`, whose file loads what measures text for terminals.
-  const noun = (leagues: number, index: number) => (index > 0 ? '' : leagues === 1 ? ' league' : ' leagues');
-  const counts = kinds.map(({ kind, leagues }, index) => `${leagues}${noun(leagues, index)} ${kind}`);
+  const counts = kinds.map(({ kind, leagues }, index) => `${index > 0 ? leagues : plural(leagues, 'league')} ${kind}`);
   const told = changes.slice(0, MAX_TOLD).map((change) => describe(change, kinds.length > 1));
   const more = changes.length > MAX_TOLD ? ` and ${changes.length - MAX_TOLD} more` : '';
   return cut(`${counts.join(', ')}: ${told.join('; ')}${more}.`, MAX_SUMMARY);

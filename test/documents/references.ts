@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { createProgram, type Execute } from '../../src/command-line/options.ts';
 import { faults } from '../../src/simulator/faults.ts';
 import { runQuery } from '../../src/store/queries/user-query.ts';
+import { PLAIN } from '../../src/terminal/style.ts';
 import { splitLine } from './shell-words.ts';
 
 /** The context of a lookup. `database` has the newest schema; statements are tried on it. */
@@ -66,7 +67,7 @@ function createSilentProgram(asked: object) {
     Object.assign(asked, options);
   };
   const silent = { print: async () => undefined, printError: () => undefined };
-  return createProgram(execute, { ...silent, terminal: undefined, errorTerminal: undefined });
+  return createProgram(execute, { ...silent, terminal: PLAIN, errorTerminal: PLAIN });
 }
 
 function faultOfStatement(sql: string, database: string): string | undefined {

@@ -81,7 +81,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
     },
     {
       state: 'loading',
-      headline: 'Loading the leagues for the first time',
+      headline: 'Stale: the first poll has not ended yet',
       reasons: ['no-good-poll'],
       facts: /^no data yet · polling the leagues now$/,
     },
@@ -95,7 +95,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
     },
     {
       state: 'bad',
-      headline: 'No data yet: the answer cannot be used',
+      headline: 'Stale: the answer cannot be used',
       reasons: ['no-good-poll'],
       facts: /^no data yet · next poll /,
     },

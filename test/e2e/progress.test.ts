@@ -15,10 +15,10 @@ it.each([
   const account = { LEAGUE_SYNC_USERNAME: 'player', LEAGUE_SYNC_PASSWORD: 'secret-password' };
   const env = { TERM: 'xterm', LEAGUE_SYNC_BASE_URL: service.url, ...account };
   const terminal = startAtTerminal(command, { cwd, env, columns: 100 });
-  const line = '\rlogging in: no answer yet, 1 s of 30 s, attempt 2 of 4\u001b[K';
+  const line = 'logging in: no answer yet, 1 s of 30 s, attempt 2 of 4\r\n';
   await eventually('it waits', () => terminal.raw().includes(line));
   terminal.type(CONTROL_C);
   expect(await terminal.waitForExit()).toBe(130);
   // The line of progress is gone.
-  expect(terminal.raw().split('\r\u001b[K').at(-1)).toBe(`league-sync: stopped; ${written}\r\n`);
+  expect(terminal.raw().split('\r\u001b[A\u001b[J').at(-1)).toBe(`league-sync: stopped; ${written}\r\n`);
 });

@@ -129,7 +129,7 @@ describe('at a terminal', () => {
     const message = `failed ${'for a long reason '.repeat(40)}so`;
     write(bench, "UPDATE runs SET outcome = 'failed', error_kind = 'network', error_message = ?", message);
     const text = stripVTControlCharacters(await show(bench, 'status', 60));
-    expect(text).toMatch(/^● no data yet: /);
+    expect(text).toMatch(/^● stale: no poll has succeeded yet\n/);
     expect(text).toMatch(/^1 +leagues .*failed +failed for.*\n {10,}.*reason[\s\S]*…$/m);
   });
 

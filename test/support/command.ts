@@ -8,7 +8,7 @@ import { readDotenv, readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createWarn, main } from '../../src/main.ts';
-import { escapeControls } from '../../src/terminal/style.ts';
+import { escapeControls, PLAIN } from '../../src/terminal/style.ts';
 import { watchProgram } from './leak.ts';
 import { requireLogNames } from './log-lines.ts';
 import {
@@ -115,14 +115,14 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     print: async (text) => write(stdout)(text),
     say: async (text) => write(stdout)(escapeControls(text)),
     printError,
-    warn: createWarn(printError, undefined),
+    warn: createWarn(printError, PLAIN),
     showProgress: undefined,
-    terminal: undefined,
-    errorTerminal: undefined,
+    terminal: PLAIN,
+    errorTerminal: PLAIN,
     readInput: async () => input,
     ask: undefined,
     openLog: async (config, fd) => {
-      const { log, close } = await openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), undefined);
+      const { log, close } = openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), PLAIN);
       logs.push(close);
       return log;
     },

@@ -50,7 +50,7 @@ export function startAtTerminal(args: string, { cwd, env, after = '', columns }:
   });
   return {
     /** Everything on the screen so far, with the echoed input, but for lines of progress. */
-    screen: (): string => screen.replaceAll(/\r[^\r\n]*\p{Cc}\[K/gu, ''),
+    screen: (): string => screen.replaceAll(/[^\r\n]*\r\n(?:\^C)?\r\p{Cc}\[A\p{Cc}\[J/gu, ''),
     raw: (): string => screen,
     /** Waits until the screen ends with this. */
     waitForPrompt: async (text: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ChangeRow, formatChanges } from '../../src/commands/change-text.ts';
 import { parseJson } from '../../src/league/json.ts';
-import { createPaint } from '../../src/terminal/style.ts';
+import { createPaint, PLAIN } from '../../src/terminal/style.ts';
 import { widthOf } from '../../src/terminal/text.ts';
 
 const CHANGED = { text: '~', tone: 'warning' } as const;
@@ -26,7 +26,7 @@ const rows: readonly ChangeRow[] = [
 ];
 
 function linesAt(columns: number, more: readonly ChangeRow[] = rows): readonly string[] {
-  return formatChanges(more, { columns, paint: createPaint(false) });
+  return formatChanges(more, { ...PLAIN, columns });
 }
 
 describe('changes at a terminal', () => {
@@ -103,7 +103,7 @@ describe('changes at a terminal', () => {
 
   it('have the old value dim and the new one plain', () => {
     const row = { lead: [], mark: CHANGED, name: 'L', fields: [{ field: 'city', old: 'x', now: 'y' }] };
-    expect(formatChanges([row], { columns: 80, paint: createPaint(true) })).toEqual([
+    expect(formatChanges([row], { ...PLAIN, paint: createPaint(true) })).toEqual([
       '\u001b[33m~\u001b[39m L  city  \u001b[2mx → \u001b[22my',
     ]);
   });

@@ -2,9 +2,9 @@ import { symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.ts';
 import { readSettings } from '../../src/config/environment.ts';
-import { loadDatabasePath } from '../../src/config/paths.ts';
+import { databasePath } from '../../src/config/paths.ts';
 import { SETTING_NAMES } from '../../src/config/settings.ts';
-import { formatProblem, type Problem, SettingsError } from '../../src/errors.ts';
+import { formatProblem, SettingsError } from '../../src/errors.ts';
 import { makeFolder } from '../support/folder.ts';
 import { thrownBy } from '../support/unit-error.ts';
 
@@ -331,20 +331,15 @@ describe('the address of the heartbeat in a file', () => {
 });
 
 describe('settings that are loaded separately', () => {
-  it('are the path of the database', async () => {
-    const load = async (values: Values) => {
-      const warnings: string[] = [];
-      const settings = () => readSettings(values);
-      const warn = async (fault: Problem) => void warnings.push(formatProblem(fault));
-      const path = await loadDatabasePath({ settings, warn });
-      return { path, warnings };
-    };
-    expect(await load({})).toEqual({ path: 'data/leagues.db', warnings: [] });
-    const set = { LEAGUE_SYNC_DATABASE: 'x.db', LEAGUE_SYNC_USERNAME: 'u' };
-    expect(await load(set)).toEqual({ path: 'x.db', warnings: [] });
-    const misspelt = await load({ LEAGUE_SYNC_DATABSE: 'x.db' });
-    expect(misspelt.path).toBe('data/leagues.db');
-    expect(misspelt.warnings.join()).toMatch(/LEAGUE_SYNC_DATABSE.*did you mean LEAGUE_SYNC_DATABASE/);
+  it('are the path of the database', () => {
+    expect(databasePath(readSettings({}).values)).toBe('data/leagues.db');
+    const { values } = readSettings({ LEAGUE_SYNC_DATABASE: ' x.db ', LEAGUE_SYNC_USERNAME: 'u' });
+    expect(databasePath(values)).toBe('x.db');
+    const misspelt = readSettings({ LEAGUE_SYNC_DATABSE: 'x.db' });
+    expect(databasePath(misspelt.values)).toBe('data/leagues.db');
+    expect(misspelt.warnings.map(formatProblem).join()).toMatch(
+      /LEAGUE_SYNC_DATABSE.*did you mean LEAGUE_SYNC_DATABASE/,
+    );
   });
 
   it('are those of the log', () => {

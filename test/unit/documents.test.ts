@@ -6,6 +6,7 @@ import { SETTING_NAMES, SETTINGS } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
 import { faults } from '../../src/simulator/faults.ts';
 import { runs } from '../../src/store/schema.ts';
+import { PLAIN } from '../../src/terminal/style.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const example = readFileSync('.env.example', 'utf8');
@@ -32,8 +33,8 @@ function namesOfCommands(): readonly string[] {
   const program = createProgram(async () => undefined, {
     print: async () => undefined,
     printError: () => undefined,
-    terminal: undefined,
-    errorTerminal: undefined,
+    terminal: PLAIN,
+    errorTerminal: PLAIN,
   });
   const shown = program
     .createHelp()

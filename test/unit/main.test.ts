@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { ProcessIO } from '../../src/commands/command.ts';
 import { SettingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
+import { PLAIN } from '../../src/terminal/style.ts';
 
 it('the line that says why a command failed follows all log lines', async () => {
   const written: string[] = [];
@@ -11,7 +12,7 @@ it('the line that says why a command failed follows all log lines', async () => 
     },
     closeLogs: async () => void written.push('log'),
     printError: () => void written.push('error'),
-    errorTerminal: undefined,
+    errorTerminal: PLAIN,
     stop: new AbortController().signal,
   };
   // The command ends before it uses anything else of the process.

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { writeAsTyped } from '../../src/command-line/advice.ts';
 import { renderAdvice } from '../../src/observe/page/verdict-card.ts';
+import { writeAsTyped } from '../../src/terminal/advice.ts';
 
 const started = { environment: { STARTED_AS: './league-sync' }, option: '/a b.db' };
 

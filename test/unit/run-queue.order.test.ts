@@ -4,12 +4,13 @@ import { expect, it } from 'vitest';
 import { createRetryAfter } from '../../src/http/retry-after.ts';
 import { openLog } from '../../src/log.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
+import { PLAIN } from '../../src/terminal/style.ts';
 import { createRunQueue } from '../../src/worker/run-queue.ts';
 import { createTestClock } from '../support/clock.ts';
 import { RUNS } from '../support/league-lists.ts';
 import { makeReport } from '../support/run-report.ts';
 
-const { log } = await openLog({ level: 'silent', format: 'json' }, 1, undefined);
+const { log } = openLog({ level: 'silent', format: 'json' }, 1, PLAIN);
 
 type Event = 'end' | readonly [RunKind, Trigger];
 

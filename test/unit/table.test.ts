@@ -88,7 +88,7 @@ describe('a record', () => {
       'none',
     ]);
     expect(formatRecord(rows)).toContain('one two three');
-    expect(formatRecord(rows, { columns: 80, paint: createPaint(true) })).toContain('\u001b[31mone two three');
+    expect(formatRecord(rows, { ...PLAIN, paint: createPaint(true) })).toContain('\u001b[31mone two three');
   });
 });
 
@@ -135,7 +135,7 @@ describe('wrapped text', () => {
 describe('a notice', () => {
   it.each([
     ['at a terminal', { ...PLAIN, columns: 80 }],
-    ['without one', undefined],
+    ['in a pipe', PLAIN],
   ])('escapes control characters in its message and its fix %s', (_, terminal) => {
     const text = formatNotice('', { message: 'a\u001b[31m', fix: 'b\u001b[32m' }, terminal);
     expect(text).toContain('a\\u001b[31m');

@@ -55,13 +55,13 @@ describe('the verdict', () => {
     [
       { staleness: 'loading', attention: [row('stale')] },
       'loading',
-      'Loading the leagues for the first time',
+      'Stale: the first poll has not ended yet',
       ['no-good-poll'],
     ],
     [
       { staleness: 'never', attention: [row('stale'), row('failing', 1)] },
       'bad',
-      'No data yet: no poll has succeeded',
+      'Stale: no poll has succeeded yet',
       ['no-good-poll'],
     ],
     [
