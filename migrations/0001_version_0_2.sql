@@ -406,7 +406,7 @@ UNION ALL SELECT 'about', column1, column2 FROM (VALUES
 		|| ' unless its removal is held (held_leagues): the list lacks it, but it is not removed yet.'),
 	('instants', 'UTC text such as 2026-11-20T12:00:00.000Z, always with milliseconds. Text without them compares wrongly;'
 		|| ' strftime(''%Y-%m-%dT%H:%M:%fZ'', ''2026-11-20 12:00'') makes an instant of what is shorter.'),
-	('NULL', 'In the optional columns of a league (sport_db_id to last_update_datetime): the service sent null or nothing, or a'
+	('NULL', 'In the columns of a league that may be NULL (sport_db_id to last_update_datetime): the service sent null or nothing, or a'
 		|| ' value that fits no column and is in extra.'),
 	('polls', 'A row of runs is one poll, of the leagues or of the profile. It is good if its outcome is changed, unchanged or'
 		|| ' held.'),
@@ -437,8 +437,8 @@ FROM example, (VALUES
 		'SELECT league_id, league_name, removed_at FROM leagues WHERE removed_at IS NOT NULL ORDER BY removed_at'),
 	('What is the whole history of a league?',
 		'SELECT seq, at, kind, coalesce(after, before) ->> ''$.league_name'' AS league_name, before, after FROM'
-			|| ' league_changes WHERE league_id IN (SELECT league_id FROM leagues WHERE league_name = <name>) ORDER BY'
-			|| ' seq'),
+			|| ' league_changes WHERE league_id IN (SELECT league_id FROM league_changes WHERE coalesce(after, before) ->>'
+			|| ' ''$.league_name'' = <name>) ORDER BY seq'),
 	('Which earlier values did a league have, and until when?',
 		'SELECT at, league_name, field, old_value, new_value FROM league_field_changes WHERE league_id IN (SELECT'
 			|| ' league_id FROM leagues WHERE league_name = <name>) ORDER BY seq'),
@@ -470,9 +470,9 @@ FROM example, (VALUES
 			|| ' ''added'' AND run_id > (SELECT run_id FROM league_changes ORDER BY seq LIMIT 1) ORDER BY seq DESC'
 			|| ' LIMIT 10'),
 	('How often did each league change?',
-		'SELECT league_id, league_name, sum(kind = ''changed'') AS changed, sum(kind = ''removed'') AS removed,'
-			|| ' sum(kind = ''restored'') AS restored FROM league_changes JOIN leagues USING (league_id) GROUP BY'
-			|| ' league_id ORDER BY changed DESC'),
+		'SELECT league_id, league_name, count(*) AS entries, sum(kind = ''changed'') AS changed, sum(kind ='
+			|| ' ''removed'') AS removed, sum(kind = ''restored'') AS restored FROM league_changes JOIN leagues USING'
+			|| ' (league_id) GROUP BY league_id ORDER BY entries DESC'),
 	('What changed in one poll?',
 		'SELECT change.kind, change.league_id, coalesce(change.after, change.before) ->> ''$.league_name'' AS'
 			|| ' league_name, field, old_value, new_value FROM league_changes AS change LEFT JOIN league_field_changes'
@@ -482,10 +482,12 @@ FROM example, (VALUES
 	('What is new after a cursor?',
 		'SELECT (SELECT id FROM database_identity) AS database_id, * FROM league_changes WHERE seq > <cursor>'
 			|| ' ORDER BY seq'),
-	('Which elements are rejected now, why, and since when?',
-		'SELECT league_id, problems, first_seen_at, raw FROM rejected_leagues WHERE resolved_at IS NULL'),
+	('Which elements are or were rejected, why, and from when until when?',
+		'SELECT league_id, league_name, problems, rejected.first_seen_at, resolved_at, raw FROM rejected_leagues AS'
+			|| ' rejected LEFT JOIN leagues USING (league_id) ORDER BY resolved_at IS NOT NULL, rejected.first_seen_at'),
 	('Where does or did the service differ from its interface, since when, and which league showed it?',
-		'SELECT field, kind, detail, first_seen_at, example_league_id FROM drift ORDER BY first_seen_at'),
+		'SELECT field, kind, detail, drift.first_seen_at, example_league_id, league_name FROM drift LEFT JOIN leagues'
+			|| ' ON league_id = example_league_id ORDER BY drift.first_seen_at'),
 	('Which polls ran last, and how long did they take?',
 		'SELECT id, kind, trigger, started_at, duration_ms, outcome, received, added, changed, restored, removed,'
 			|| ' held, rejected, error_message FROM runs ORDER BY id DESC LIMIT 10'),
@@ -505,7 +507,8 @@ FROM example, (VALUES
 		'SELECT id, kind, started_at, iif(finished_at IS NULL, ''a kill or a crash'', ''a signal'') AS'
 			|| ' cut_short_by, error_message FROM runs WHERE outcome = ''interrupted'' ORDER BY id DESC'),
 	('Which logins were refused, and for which poll?',
-		'SELECT at, run_id, error_message FROM logins WHERE outcome = ''refused'' ORDER BY id DESC'),
+		'SELECT at, run_id, kind AS poll_of, login.error_message FROM logins AS login LEFT JOIN runs ON runs.id = run_id'
+			|| ' WHERE login.outcome = ''refused'' ORDER BY login.id DESC'),
 	('Whose account is it?',
 		'SELECT player_id, username, first_name, last_name, changed_at FROM players ORDER BY changed_at DESC'),
 	('What follows this database, and how far is it?',
