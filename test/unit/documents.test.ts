@@ -11,7 +11,7 @@ const readme = readFileSync('README.md', 'utf8');
 const example = readFileSync('.env.example', 'utf8');
 const architecture = readFileSync('docs/architecture.md', 'utf8');
 const rehearsal = readFileSync('docs/rehearsal.md', 'utf8');
-const operations = readFileSync('docs/operations.md', 'utf8');
+const messages = readFileSync('docs/messages.md', 'utf8');
 const configuration = readFileSync('docs/configuration.md', 'utf8');
 
 /** The first two cells of each row of the table under a heading. */
@@ -80,10 +80,26 @@ describe('the page on configuration', () => {
   });
 });
 
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(file: string): readonly string[] {
+  const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map(
+    (heading) =>
+      `#${heading
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-')}`,
+  );
+}
+
 describe('the documents', () => {
   it.each(globSync(['*.md', 'bench/*.md', 'docs/**/*.md']))('links from %s lead somewhere', (file) => {
-    const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
-    expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
+    const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g)];
+    const isDead = ([, path = '', anchor]: RegExpExecArray): boolean => {
+      const target = path === '' ? file : join(dirname(file), path);
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    };
+    expect(links.filter(isDead).map(([link]) => link)).toEqual([]);
   });
 });
 
@@ -141,14 +157,14 @@ describe('.env.example', () => {
   });
 });
 
-describe('the page on operations', () => {
+describe('the page on messages', () => {
   it('names every exit code', () => {
-    const codes = rowsUnder('By exit code', operations).map(([code]) => code);
+    const codes = rowsUnder('By exit code', messages).map(([code]) => code);
     expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
   });
 
   it('explains every kind of failure', () => {
-    const kinds = rowsUnder('Failed runs, by `error_kind`', operations).map(([kind]) => kind.replaceAll('`', ''));
+    const kinds = rowsUnder('Failed runs, by `error_kind`', messages).map(([kind]) => kind.replaceAll('`', ''));
     expect(kinds).toEqual(expect.arrayContaining([...(runs.error_kind.enumValues ?? [])]));
   });
 
@@ -157,7 +173,7 @@ describe('the page on operations', () => {
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n');
     const headings = ['Messages about settings', "The worker's own messages", 'The database'];
-    const rows = headings.flatMap((heading) => rowsUnder(heading, operations));
+    const rows = headings.flatMap((heading) => rowsUnder(heading, messages));
     const quoted = rows.flatMap(([cell]) =>
       [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, said = '']) => said.split('…')),
     );
