@@ -17,7 +17,7 @@ most_packed_kb=1550
 # All that it holds, as globs of the shell, each of which has to match.
 expected=(package.json README.md LICENSE CHANGELOG.md SECURITY.md .env.example dist/league-sync.cjs dist/THIRD-PARTY-NOTICES.txt
   'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json 'migrations/postgres/[0-9][0-9][0-9][0-9]_*.sql'
-  docs/{alternatives,configuration,cookbook,deployment,glossary,interface,messages,operations,page,rehearsal,scaling,schema,webhooks}.md 'docs/*.png'
+  docs/{alternatives,configuration,cookbook,deployment,glossary,interface,messages,operations,page,rehearsal,scaling,schema,webhooks}.md 'docs/*.png' docs/demo.svg
   'docs/deployment/*.md' docs/monitoring/{README.md,alerts.yaml,dashboard.json}
   deploy/league-sync.service deploy/league-sync@.service deploy/league-sync.sh)
 

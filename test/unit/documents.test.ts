@@ -105,12 +105,13 @@ describe('the documents', () => {
 
 describe('the pictures of the page', () => {
   const files = globSync('docs/*.png').sort();
-  const pages = [readme, readFileSync('docs/cookbook.md', 'utf8').replaceAll('="', '="docs/')];
+  const pages = [readme, readFileSync('docs/page.md', 'utf8').replaceAll('="', '="docs/')];
+  const inReadme = [...readme.matchAll(/ src(?:set)?="([^"]+)"/g)].map(([, file]) => file);
   const shown = [...pages.join('\n').matchAll(/ (src|srcset)="([^"]+)"/g)].map(([, name, file]) => ({ name, file }));
 
-  it('are shown in the README and the cookbook, each light and dark', () => {
+  it('are shown in the README and on the page about the page, each light and dark', () => {
     expect(files.length).toBeGreaterThan(3);
-    expect(shown.map(({ file }) => file).sort()).toEqual(files);
+    expect([...new Set(shown.map(({ file }) => file))].sort()).toEqual(files);
     const light = shown.filter(({ name }) => name === 'src').map(({ file = '' }) => file.replace('.png', '-dark.png'));
     expect(shown.filter(({ name }) => name === 'srcset').map(({ file }) => file)).toEqual(light);
   });
@@ -118,8 +119,19 @@ describe('the pictures of the page', () => {
   it.each(files)('%s is sharp on good screens, and no more than 250 kB', (file) => {
     const png = readFileSync(file);
     // The width and the height in the header of a PNG.
-    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2_560, 1_800]);
+    const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+    if (inReadme.includes(file)) expect([width, height <= 1_120]).toEqual([2_000, true]);
+    else expect([width, height]).toEqual([2_560, 1_800]);
     expect(png.length).toBeLessThanOrEqual(250_000);
+  });
+
+  it('begin with a recording that moves without a script, light and dark, and not for people who want no motion', () => {
+    const svg = readFileSync('docs/demo.svg', 'utf8');
+    expect(readme).toContain('](docs/demo.svg)');
+    expect(svg.length).toBeLessThanOrEqual(250_000);
+    expect(svg).not.toMatch(/<script|href=|url\(/);
+    for (const wish of ['prefers-color-scheme:dark', 'prefers-reduced-motion:no-preference'])
+      expect(svg).toContain(`@media(${wish})`);
   });
 });
 
