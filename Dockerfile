@@ -3,7 +3,7 @@
 #   docker build --tag league-sync .
 #   docker run --init --read-only --volume leagues:/data --env-file .env league-sync
 #
-# The rest of the file system may be read-only. Builds for amd64 and arm64; see docs/deployment.md.
+# The rest of the file system may be read-only. Builds for amd64 and arm64; see docs/deployment/containers.md.
 
 ARG BASE=node:24-bookworm-slim
 # Must equal the version in package.json, or the build fails: a label cannot be read from a file.

@@ -16,7 +16,8 @@ const NAMED: readonly (readonly [string, RegExp])[] = [
   ['Dockerfile', /^ARG VERSION=(.+)$/gm],
   ['deploy/kubernetes.yaml', /image: league-sync:(\S+)/g],
   ['deploy/kubernetes-restore.yaml', /image: league-sync:(\S+)/g],
-  ['docs/deployment.md', /league-sync-(\d[^\s`]*)\.tgz/g],
+  ['docs/deployment/bare.md', /league-sync-(\d[^\s`]*)\.tgz/g],
+  ['docs/deployment/systemd.md', /league-sync-(\d[^\s`]*)\.tgz/g],
 ];
 const JOURNAL = 'migrations/meta/_journal.json';
 const RELEASED = 'migrations/released.json';

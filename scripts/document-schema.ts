@@ -26,9 +26,13 @@ Generated from \`src/store/column-docs.json\` by \`npm run document\`; the same 
 
 All tables are STRICT and checked, so that no tool can put text where a number belongs. A question mark means that the
 column may be NULL.
+
+## What refers to what
+
+Lines of views are dotted. Only the columns that refer to others, or that others refer to, are shown.
 `;
 
-const page = [HEAD, '## Tables\n', ...sections('table'), '## Views\n', ...sections('view')].join('\n');
+const page = [HEAD, diagram(), '## Tables\n', ...sections('table'), '## Views\n', ...sections('view')].join('\n');
 
 const made = { 'docs/schema.md': page, 'deploy/datasette.json': `${JSON.stringify(datasetteMetadata(), null, 2)}\n` };
 
@@ -71,6 +75,30 @@ function slugOf(title: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
+}
+
+/** What refers to what, for GitHub to draw: a description that names a key in parentheses, `(runs.id)`, refers to it. */
+function diagram(): string {
+  const rows = dictionaryRows();
+  const links = rows.flatMap((row) => {
+    const [, object = '', column = ''] = /\((\w+)\.(id|seq|\w+_id)\)/.exec(row.description) ?? [];
+    const to = rows.find((other) => other.object === object && other.column_name === column);
+    return to === undefined ? [] : [{ row, to }];
+  });
+  const shown = new Set(links.flatMap(({ row, to }) => [row, to]));
+  const boxes = Map.groupBy(
+    rows.filter((row) => shown.has(row)),
+    ({ object }) => object,
+  );
+  const lines = [...boxes].map(([name, columns]) => {
+    const inside = columns.map(({ type, column_name }) => `    ${type} ${column_name}`);
+    return [`  ${name} {`, ...inside, '  }'].join('\n');
+  });
+  const arrows = links.map(({ row, to }) => {
+    const line = row.object_type === 'view' ? '..' : '--';
+    return `  ${to.object} ${row.nullable ? '|o' : '||'}${line}o{ ${row.object} : ${row.column_name}`;
+  });
+  return ['```mermaid', 'erDiagram', ...lines, ...arrows, '```', ''].join('\n');
 }
 
 function sections(objectType: 'table' | 'view'): readonly string[] {

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Browser, chromium } from 'playwright-core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { makeScratchFolder } from '../bench/support/scratch.ts';
 import { createHandClock, type HandClock } from '../bench/year/clock.ts';
 import { openYearWorker } from '../bench/year/worker.ts';
@@ -26,12 +27,26 @@ const NEEDED = {
 } as const;
 
 const PROGRAM = resolve('dist/league-sync.cjs');
-/** The name in docs/ of the picture of each page; a page that does not exist has no picture. */
-const PAGES = { '/': 'status-page', '/changes': 'changes-page', '/leagues': 'leagues-page' } as const;
+type Picture = { readonly path: string; readonly name: string; readonly width: number; readonly height: number };
+
+/** Somewhat wider than GitHub's column, so that the text is about as large as the README's. */
+const README = { width: 1_000, height: 560 };
+const WHOLE = { width: 1_280, height: 900 };
+/** The name of a picture in docs/. */
+const HEALTHY: readonly Picture[] = [
+  { path: '/', name: 'status-page', ...README },
+  { path: '/changes', name: 'changes-page', ...WHOLE },
+  { path: '/leagues', name: 'leagues-page', ...WHOLE },
+];
+const FAILING: Picture = { path: '/', name: 'failing-page', ...README };
+/** What has gone wrong in the picture of a failing worker: a third of the list is missing, then there is no list. */
+const FAULTS = ['drop-third', 'down'] as const;
 const LOOKS = { light: '', dark: '-dark' } as const;
-const VIEWPORT = { width: 1_280, height: 900 };
 const PIXELS_PER_POINT = 2;
 const COLOURS = 64;
+const CUT_BELOW = 10;
+/** That of the systemd unit. */
+const SHOWN_DATABASE = '/var/lib/league-sync/leagues.db';
 
 const MINUTE_MS = 60_000;
 const POLL_EVERY_MS = 5 * MINUTE_MS;
@@ -55,7 +70,7 @@ const IN_MEMORY = '/dev/shm';
 
 const { libfaketime } = findNeeded();
 const folder = makeScratchFolder(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir());
-const database = join(folder, 'leagues.db');
+const database = join(folder, 'data/leagues.db');
 const list = join(folder, 'leagues.json');
 const environment = {
   PATH: process.env.PATH,
@@ -63,10 +78,19 @@ const environment = {
   FAKETIME_DONT_FAKE_MONOTONIC: '1',
 };
 const children: ChildProcess[] = [];
+const fonts = writeFontSettings();
 
 try {
+  mkdirSync(dirname(database));
   await liveThroughTheYear();
-  await takePictures(await startProgram());
+  const { page, service, poll } = await startProgram();
+  while (!(await (await fetch(page)).text()).includes('Data was fresh')) await sleep(1_000);
+  await takePictures(page, HEALTHY);
+  for (const fault of FAULTS) {
+    await fetch(new URL(`/_faults/${fault}`, service), { method: 'PUT' });
+    await poll();
+  }
+  await takePictures(page, [FAILING]);
 } finally {
   await Promise.all(children.map(end));
 }
@@ -104,8 +128,8 @@ function createUnevenClock(beganAt: number): HandClock {
   return { ...clock, advance: (ms) => clock.advance(Math.round(ms * (0.6 - Math.log(1 - random()) / 2))) };
 }
 
-/** Starts the simulated service and the worker, and resolves with the address of the page after the first poll. */
-async function startProgram(): Promise<string> {
+/** Starts the simulated service and the worker, and resolves with their addresses after the first poll. */
+async function startProgram() {
   // Of one offset, rather than each from a start of its own: the clocks of both must agree.
   const FAKETIME = `${NOW < Date.now() ? '-' : '+'}${Math.abs(NOW - Date.now()) / 1_000}`;
   const port = String((await isFree(USUAL_PORT)) ? USUAL_PORT : 0);
@@ -115,7 +139,6 @@ async function startProgram(): Promise<string> {
     LEAGUE_SYNC_BASE_URL: service,
     LEAGUE_SYNC_USERNAME: 'player',
     LEAGUE_SYNC_PASSWORD: 'secret-password',
-    LEAGUE_SYNC_DATABASE: database,
     LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
   };
   // The year was lived with another address of the service.
@@ -129,7 +152,16 @@ async function startProgram(): Promise<string> {
     page = line.url ?? page;
     return line.kind === 'profile' ? line.outcome : undefined;
   });
-  return String(page);
+  const poll = async (): Promise<void> => {
+    const asked = spawn(process.execPath, [PROGRAM, 'poll'], {
+      cwd: folder,
+      env: { ...environment, FAKETIME },
+      // What it says of a failed poll is what the picture is to show.
+      stdio: 'ignore',
+    });
+    await once(asked, 'exit');
+  };
+  return { page: String(page), service, poll };
 }
 
 type Line = Readonly<Record<string, unknown>>;
@@ -169,34 +201,46 @@ async function isFree(port: number): Promise<boolean> {
   }
 }
 
-async function takePictures(url: string): Promise<void> {
+async function takePictures(url: string, pictures: readonly Picture[]): Promise<void> {
   const browser = await chromium.launch({
     executablePath: NEEDED.chromium,
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    env: { ...process.env, HOME: folder, FONTCONFIG_FILE: writeFontSettings() },
+    env: { ...process.env, HOME: folder, FONTCONFIG_FILE: fonts },
   });
   try {
-    for (const [path, name] of Object.entries(PAGES)) {
-      const { status } = await fetch(new URL(path, url));
-      if (status === 404) continue;
-      for (const look of ['light', 'dark'] as const)
-        await takePicture(browser, new URL(path, url).href, look, `docs/${name}${LOOKS[look]}.png`);
-    }
+    for (const picture of pictures)
+      for (const look of ['light', 'dark'] as const) await takePicture(browser, url, picture, look);
   } finally {
     await browser.close();
   }
 }
 
-async function takePicture(browser: Browser, url: string, look: keyof typeof LOOKS, file: string): Promise<void> {
+async function takePicture(
+  browser: Browser,
+  url: string,
+  { path, name, width, height }: Picture,
+  look: keyof typeof LOOKS,
+): Promise<void> {
   const context = await browser.newContext({
-    viewport: VIEWPORT,
+    viewport: { width, height },
     deviceScaleFactor: PIXELS_PER_POINT,
     colorScheme: look,
   });
   const page = await context.newPage();
-  await page.goto(url, { waitUntil: 'networkidle' });
-  writeFileSync(file, reduceColours(await page.screenshot()));
+  await page.goto(new URL(path, url).href, { waitUntil: 'networkidle' });
+  // The folder of this very run is nobody's.
+  await page.evaluate(`for (const code of document.querySelectorAll('code'))
+    code.textContent = code.textContent.replace(${JSON.stringify(database)}, ${JSON.stringify(SHOWN_DATABASE)})`);
+  const clip = { x: 0, y: 0, width, height: width === README.width ? await findCut(page, height) : height };
+  writeFileSync(`docs/${name}${LOOKS[look]}.png`, reduceColours(await page.screenshot({ clip })));
   await context.close();
+}
+
+/** Where a picture may end without cutting through the verdict or a change. */
+async function findCut(page: Page, height: number): Promise<number> {
+  const boxes = await Promise.all((await page.locator('.state, .feed li').all()).map((part) => part.boundingBox()));
+  const ends = boxes.map((box) => Math.ceil((box?.y ?? 0) + (box?.height ?? 0)) + CUT_BELOW);
+  return Math.max(...ends.filter((end) => end <= height));
 }
 
 /** A third of the size, and no difference that can be seen: the page has few colours. */

@@ -1,4 +1,4 @@
-/** Exit codes, as published in docs/operations.md. */
+/** Exit codes, as published in docs/messages.md. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -123,7 +123,7 @@ function remembering(search: Finder): Finder {
   };
 }
 
-/** Finds times in a zone. After a change, the clock as before counts as well: docs/operations.md says what follows. */
+/** Finds times in a zone. After a change, the clock as before counts as well: docs/configuration.md says what follows. */
 function createFinder(timezone: string, findOnClock: Finder): Finder {
   const { offsetAt, findChange } = createZone(timezone);
   /** The first time from `from` on, by a clock with this offset. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The deployment ring: the commands of docs/deployment.md's section "Container" as written; compose.yaml by
-# docker-compose and deploy/kubernetes.yaml by `podman kube play`, with the image and against the simulated service; the
+# The deployment ring: the commands of docs/deployment/containers.md's section "Run a container" as written; compose.yaml
+# by docker-compose and deploy/kubernetes.yaml by `podman kube play`, with the image and against the simulated service; the
 # manifest also against Kubernetes' own schemas. Datasette is not started: its image comes from a registry. Needs root
 # on a Debian-like machine, and `npm ci` done before.
 set -euo pipefail
@@ -251,11 +251,11 @@ prepare_base
 make_docker
 name_base
 lay_out_written
-run_section Container as_written
+run_section 'Run a container' as_written
 # Nothing else can be said without the image and the service.
 engine container exists service || { summarize; exit 1; }
 url=$(address_of_service)
-run_section 'Container with a volume' as_written
+run_section 'Back up a container' as_written
 run_named 'docker kill --signal HUP league-sync' as_written
 check 'docker stop ends the worker with exit code 0' stops_as_written
 run_section 'Remove a container' as_written
@@ -274,7 +274,7 @@ check 'compose stops the worker with exit code 0' stops_by_compose
 check 'a new container goes on with the volume of the old one' goes_on_after_an_upgrade
 check 'compose sends webhooks with what the page adds' sends_webhooks_by_compose
 check 'no secret of theirs stands in the settings of the container' keeps_secrets_out_of_its_settings
-run_section 'Compose worker' by_compose
+run_section 'Back up with Compose' by_compose
 check_claims
 compose down --volumes >/dev/null 2>&1
 check 'compose-two.yaml starts two workers, each with a volume and a page of its own' starts_two_by_compose

@@ -1,5 +1,5 @@
-# The commands of docs/deployment.md's section "Container" as written, with podman behind the name docker; to be sourced
-# by run.sh. Datasette's image cannot be had, so the section "Compose" is not among them.
+# The commands of docs/deployment/containers.md's section "Run a container" as written, with podman behind the name
+# docker; to be sourced by run.sh. Datasette's image cannot be had, so the section "Compose" is not among them.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # what engine.sh and run.sh set
 
@@ -114,10 +114,10 @@ composed_polled_by_hand() {
 }
 
 # in_shell TEXT - what stands behind `sh -c` in the page's command for Kubernetes that holds the text
-in_shell() { sed -n "/^## Kubernetes/,\$ { /^kubectl exec/,/^\$/ { s/.*sh -c '\\(.*$1.*\\)'.*/\\1/p } }" "$project/$document" | head -n 1; }
+in_shell() { sed -n "/^# Kubernetes/,\$ { /^kubectl exec/,/^\$/ { s/.*sh -c '\\(.*$1.*\\)'.*/\\1/p } }" "$pages" | head -n 1; }
 polls_in_its_pod() {
   local words
-  words=$(sed -n 's/^kubectl exec deployment\/league-sync -- \(league-sync poll\)$/\1/p' "$project/$document")
+  words=$(sed -n 's/^kubectl exec deployment\/league-sync -- \(league-sync poll\)$/\1/p' "$pages")
   [[ $words ]] || { echo "the page does not say how"; return 1; }
   # shellcheck disable=SC2086 # the words of a command
   engine exec "$worker" $words && within 10 composed_polled_by_hand

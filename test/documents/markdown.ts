@@ -27,7 +27,7 @@ type Fence = { readonly line: number; readonly end: number; readonly label: stri
 
 const SHELL = 'sh';
 /** Languages of blocks that are not commands. */
-const TOLD = ['', 'ini', 'js', 'nginx', 'python', 'sql', 'text', 'ts', 'yaml'];
+const TOLD = ['', 'ini', 'js', 'mermaid', 'nginx', 'python', 'sql', 'text', 'ts', 'yaml'];
 const NAMED =
   /`((?:[A-Z_]+=\S+ )*(?:(?:npx |\.\/)?league-sync(?:@[\w-]+)?|npx|npm|(?:node_modules\/\.bin\/)?node)\s[^`]+)`/g;
 

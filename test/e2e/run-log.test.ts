@@ -37,7 +37,7 @@ describe('the log of a worker', () => {
     expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(['changed', 'unchanged', 'held', 'failed']));
     for (const { duration_ms } of lines) expect(duration_ms).toBeGreaterThanOrEqual(0);
 
-    const page = readFileSync('docs/operations.md', 'utf8');
+    const page = readFileSync('docs/messages.md', 'utf8');
     const names = new Set(worker.log().flatMap(Object.keys));
     expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });

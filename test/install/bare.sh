@@ -62,7 +62,7 @@ answers() {
 
 prepare_root
 prepare_clone
-command=$(bash "$here/fences.sh" "$project/README.md" 'Try it, and run its tests' sh)
+command=$(bash "$here/fences.sh" "$project/README.md" 'Try it' sh)
 # What goes on in the next line is one command.
 mapfile -t questions < <(bash "$here/fences.sh" "$project/README.md" 'Ask the database' sh | sed ':a; /\\$/ { N; s/\\\n *//; ba }')
 

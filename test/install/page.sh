@@ -1,12 +1,15 @@
-# What the rings share that run docs/deployment.md as written; to be sourced after ring.sh. What ran is noted, so that a
-# block fails the ring that is marked as run by it and is not.
+# What the rings share that run the pages of docs/deployment as written; to be sourced after ring.sh. What ran is
+# noted, so that a block fails the ring that is marked as run by it and is not.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # what ring.sh sets
 
-document=docs/deployment.md
+document='docs/deployment/*.md'
+# One after the other: no two of their headings are the same.
+pages=$work/deployment.md
+cat "$project"/docs/deployment/*.md >"$pages"
 : >"$work/ran"
 
-fences() { bash "$project/test/install/fences.sh" "$project/$document" "$@"; }
+fences() { bash "$project/test/install/fences.sh" "$pages" "$@"; }
 # A command that goes on in the next line becomes one line.
 join_lines() { sed -e ':more' -e '/\\$/ { N; s/ *\\\n */ /; b more' -e '}'; }
 
@@ -22,7 +25,7 @@ run_section() {
 # run_named COMMAND FUNCTION - one that stands in a sentence.
 run_named() { check "$document: $1" run_if_named "$1" "$2" </dev/null; }
 run_if_named() {
-  grep -qF "\`$1\`" "$project/$document" || { echo "the page does not have it"; return 1; }
+  grep -qF "\`$1\`" "$pages" || { echo "the page does not have it"; return 1; }
   "$2" "$1"
 }
 

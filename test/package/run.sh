@@ -17,8 +17,8 @@ most_packed_kb=1550
 # All that it holds, as globs of the shell, each of which has to match.
 expected=(package.json README.md LICENSE CHANGELOG.md SECURITY.md .env.example dist/league-sync.cjs dist/THIRD-PARTY-NOTICES.txt
   'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json 'migrations/postgres/[0-9][0-9][0-9][0-9]_*.sql'
-  docs/{alternatives,configuration,cookbook,deployment,glossary,interface,operations,rehearsal,scaling,schema,webhooks}.md 'docs/*.png'
-  docs/monitoring/{README.md,alerts.yaml,dashboard.json}
+  docs/{alternatives,configuration,cookbook,deployment,glossary,interface,messages,operations,page,rehearsal,scaling,schema,webhooks}.md 'docs/*.png' docs/demo.svg
+  'docs/deployment/*.md' docs/monitoring/{README.md,alerts.yaml,dashboard.json}
   deploy/league-sync.service deploy/league-sync@.service deploy/league-sync.sh)
 
 pack() {
@@ -141,7 +141,7 @@ has_its_own_node() {
 }
 
 page_names_this_tarball() {
-  grep -oE 'league-sync-[0-9]+\.[0-9]+\.[0-9]+[^ `]*\.tgz' "$project/$document" | sort | uniq --count |
+  grep -oE 'league-sync-[0-9]+\.[0-9]+\.[0-9]+[^ `]*\.tgz' "$pages" | sort | uniq --count |
     tee "$work/named"
   [[ $(awk '{ print $2 }' "$work/named") == "$(basename "$tarball")" ]]
 }
@@ -206,7 +206,7 @@ mkdir "$folder"
 check 'on Node 20 it can be installed' at "$folder" npm install "$tarball"
 check 'on Node 20 it says which Node it needs, and exits with 78' \
   refuses "$folder" npx --no -- league-sync demo --for 3s
-check 'a package of Node 24 beside it helps, as docs/deployment.md says' has_its_own_node "$folder"
+check 'a package of Node 24 beside it helps, as docs/deployment/bare.md says' has_its_own_node "$folder"
 unpacked_kb=$(du -sk --apparent-size "$work/package" | cut -f 1)
 echo "packed it has $(($(stat --format %s "$tarball") / 1000)) kB, unpacked $unpacked_kb kB"
 

@@ -42,7 +42,7 @@ beforeEach(() => {
   write('Dockerfile', 'ARG BASE=node\nARG VERSION=0.2.0\n');
   write('deploy/kubernetes.yaml', 'image: league-sync:0.2.0\n');
   write('deploy/kubernetes-restore.yaml', 'image: league-sync:0.2.0\n');
-  write('docs/deployment.md', 'npm install ./league-sync-0.2.0.tgz\n');
+  for (const page of ['bare', 'systemd']) write(`docs/deployment/${page}.md`, 'npm install ./league-sync-0.2.0.tgz\n');
   write('migrations/0000_initial.sql', INITIAL);
   write('migrations/released.json', JSON.stringify({ '0.1.0': RELEASED, '0.2.0': RELEASED }));
   write('migrations/meta/_journal.json', journal('0000_initial'));
@@ -89,7 +89,7 @@ describe('a release', () => {
     ['a migration that is not in the list', 'migrations/0001_more.sql', 'SELECT 1;', /lists other migrations/],
     ['an image of another version', 'Dockerfile', 'ARG VERSION=0.1.0\n', /Dockerfile: names 0\.1\.0/],
     ['a manifest of another version', 'deploy/kubernetes.yaml', 'image: league-sync:0.1.0\n', /yaml: names 0\.1\.0/],
-    ['a page that names no package', 'docs/deployment.md', 'npm install\n', /deployment\.md: names no version/],
+    ['a page that names no package', 'docs/deployment/bare.md', 'npm install\n', /bare\.md: names no version/],
     ['a schema without a database of it', 'migrations/0001_more.sql', 'SELECT 1;', /schema-2\.db is missing/],
   ])('is refused with %s', (_, file, content, fault) => {
     write(file, content);

@@ -39,7 +39,7 @@ const FOLDER = 'docs/monitoring';
 const rules = readFileSync(`${FOLDER}/alerts.yaml`, 'utf8');
 const cases = readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8');
 const page = readFileSync(`${FOLDER}/README.md`, 'utf8');
-const operations = readFileSync('docs/operations.md', 'utf8');
+const messages = readFileSync('docs/messages.md', 'utf8');
 
 /** The metrics of a worker that has made a poll of each kind. */
 async function scrapeWorker(): Promise<Scrape> {
@@ -83,9 +83,9 @@ describe('each rule for Prometheus', () => {
   });
 
   it('names what an operator can do', () => {
-    const rows = operations.split('\n## Alerts\n')[1]?.split('\n## ')[0] ?? '';
+    const rows = messages.split('\n## Alerts\n')[1]?.split('\n## ')[0] ?? '';
     for (const [index, name] of alerts().entries()) {
-      expect(ruleTexts()[index]).toContain(`runbook: docs/operations.md, "Alerts", ${name}\n`);
+      expect(ruleTexts()[index]).toContain(`runbook: docs/messages.md, "Alerts", ${name}\n`);
       expect(rows).toContain(`| \`${name}\` |`);
     }
   });

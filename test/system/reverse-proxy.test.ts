@@ -8,8 +8,8 @@ import { makeFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/port.ts';
 import { serve } from '../support/status-server.ts';
 
-const DEPLOYMENT = readFileSync(join(import.meta.dirname, '../../docs/deployment.md'), 'utf8');
-const [OWN_NAME = '', BELOW_A_PATH = ''] = [...DEPLOYMENT.matchAll(/```nginx\n(.*?)```/gs)].map(([, text]) => text);
+const RECIPES = readFileSync(join(import.meta.dirname, '../../docs/deployment/reverse-proxy.md'), 'utf8');
+const [OWN_NAME = '', BELOW_A_PATH = ''] = [...RECIPES.matchAll(/```nginx\n(.*?)```/gs)].map(([, text]) => text);
 const READER = { username: 'reader', password: 'reader-password' };
 const NO_NGINX = spawnSync('nginx', ['-v']).error === undefined ? undefined : 'there is no nginx';
 

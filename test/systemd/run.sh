@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The systemd ring: a minimal Debian with an old Node is booted with its systemd as process 1, the npm package is
-# installed there by the commands of docs/deployment.md, and the service is run against the simulated one. Needs root
-# on a Debian-like machine, and `npm ci` done before.
+# installed there by the commands of docs/deployment/systemd.md, and the service is run against the simulated one. Needs
+# root on a Debian-like machine, and `npm ci` done before.
 set -euo pipefail
 
 # shellcheck source=test/support/ring.sh
@@ -364,7 +364,7 @@ polled_after() { finds "SELECT 1 FROM runs WHERE id > $1 AND trigger = 'manual' 
 # What the worker did after the backup is gone with the database that it did it in.
 restores_as_documented() {
   local last after
-  commands 'systemd service' >"$work/restore" && head -n 1 "$work/restore" | inside sh -eux || return 1
+  commands 'Back it up' >"$work/restore" && head -n 1 "$work/restore" | inside sh -eux || return 1
   last=$(ask 'SELECT max(id) FROM runs')
   within 10 is_live && inside systemctl reload league-sync && within 10 polled_after "$last" || return 1
   after=$(ask 'SELECT max(started_at) FROM runs')

@@ -153,7 +153,7 @@ function changesOf(timezone: string, fromYear: number, toYear: number): readonly
 
 /**
  * What a cron expression of 5 fields names in the `days` days around a change of the clock, in order. Walks through the
- * days, hours and minutes on the clock: days as in crontab(5), changes as in docs/operations.md.
+ * days, hours and minutes on the clock: days as in crontab(5), changes as in docs/configuration.md.
  */
 function walk(expression: string, { at, before, after }: Change, days: number): readonly number[] {
   const [minutes, hours, dates, months, weekdays] = expression.split(' ').map((field, index) => valuesOf(field, index));

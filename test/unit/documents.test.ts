@@ -12,7 +12,7 @@ const readme = readFileSync('README.md', 'utf8');
 const example = readFileSync('.env.example', 'utf8');
 const architecture = readFileSync('docs/architecture.md', 'utf8');
 const rehearsal = readFileSync('docs/rehearsal.md', 'utf8');
-const operations = readFileSync('docs/operations.md', 'utf8');
+const messages = readFileSync('docs/messages.md', 'utf8');
 const configuration = readFileSync('docs/configuration.md', 'utf8');
 
 /** The first two cells of each row of the table under a heading. */
@@ -81,21 +81,38 @@ describe('the page on configuration', () => {
   });
 });
 
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(file: string): readonly string[] {
+  const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map(
+    (heading) =>
+      `#${heading
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-')}`,
+  );
+}
+
 describe('the documents', () => {
   it.each(globSync(['*.md', 'bench/*.md', 'docs/**/*.md']))('links from %s lead somewhere', (file) => {
-    const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
-    expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
+    const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g)];
+    const isDead = ([, path = '', anchor]: RegExpExecArray): boolean => {
+      const target = path === '' ? file : join(dirname(file), path);
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    };
+    expect(links.filter(isDead).map(([link]) => link)).toEqual([]);
   });
 });
 
 describe('the pictures of the page', () => {
   const files = globSync('docs/*.png').sort();
-  const pages = [readme, readFileSync('docs/cookbook.md', 'utf8').replaceAll('="', '="docs/')];
+  const pages = [readme, readFileSync('docs/page.md', 'utf8').replaceAll('="', '="docs/')];
+  const inReadme = [...readme.matchAll(/ src(?:set)?="([^"]+)"/g)].map(([, file]) => file);
   const shown = [...pages.join('\n').matchAll(/ (src|srcset)="([^"]+)"/g)].map(([, name, file]) => ({ name, file }));
 
-  it('are shown in the README and the cookbook, each light and dark', () => {
+  it('are shown in the README and on the page about the page, each light and dark', () => {
     expect(files.length).toBeGreaterThan(3);
-    expect(shown.map(({ file }) => file).sort()).toEqual(files);
+    expect([...new Set(shown.map(({ file }) => file))].sort()).toEqual(files);
     const light = shown.filter(({ name }) => name === 'src').map(({ file = '' }) => file.replace('.png', '-dark.png'));
     expect(shown.filter(({ name }) => name === 'srcset').map(({ file }) => file)).toEqual(light);
   });
@@ -103,8 +120,19 @@ describe('the pictures of the page', () => {
   it.each(files)('%s is sharp on good screens, and no more than 250 kB', (file) => {
     const png = readFileSync(file);
     // The width and the height in the header of a PNG.
-    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2_560, 1_800]);
+    const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+    if (inReadme.includes(file)) expect([width, height <= 1_120]).toEqual([2_000, true]);
+    else expect([width, height]).toEqual([2_560, 1_800]);
     expect(png.length).toBeLessThanOrEqual(250_000);
+  });
+
+  it('begin with a recording that moves without a script, light and dark, and not for people who want no motion', () => {
+    const svg = readFileSync('docs/demo.svg', 'utf8');
+    expect(readme).toContain('](docs/demo.svg)');
+    expect(svg.length).toBeLessThanOrEqual(250_000);
+    expect(svg).not.toMatch(/<script|href=|url\(/);
+    for (const wish of ['prefers-color-scheme:dark', 'prefers-reduced-motion:no-preference'])
+      expect(svg).toContain(`@media(${wish})`);
   });
 });
 
@@ -142,14 +170,14 @@ describe('.env.example', () => {
   });
 });
 
-describe('the page on operations', () => {
+describe('the page on messages', () => {
   it('names every exit code', () => {
-    const codes = rowsUnder('By exit code', operations).map(([code]) => code);
+    const codes = rowsUnder('By exit code', messages).map(([code]) => code);
     expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
   });
 
   it('explains every kind of failure', () => {
-    const kinds = rowsUnder('Failed runs, by `error_kind`', operations).map(([kind]) => kind.replaceAll('`', ''));
+    const kinds = rowsUnder('Failed runs, by `error_kind`', messages).map(([kind]) => kind.replaceAll('`', ''));
     expect(kinds).toEqual(expect.arrayContaining([...(runs.error_kind.enumValues ?? [])]));
   });
 
@@ -158,7 +186,7 @@ describe('the page on operations', () => {
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n');
     const headings = ['Messages about settings', "The worker's own messages", 'The database'];
-    const rows = headings.flatMap((heading) => rowsUnder(heading, operations));
+    const rows = headings.flatMap((heading) => rowsUnder(heading, messages));
     const quoted = rows.flatMap(([cell]) =>
       [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, said = '']) => said.split('…')),
     );

@@ -74,7 +74,7 @@ const WAL_VERSION = 2;
 /**
  * Whether the file is in WAL mode without a WAL, as a kill leaves it between the removal of the WAL at a clean stop and
  * the write of the header. Then only users who can write to the folder can read it, until the next start
- * (docs/operations.md, "Stopping").
+ * (docs/messages.md, "The last line").
  */
 export function lacksWal(path: string): boolean {
   if (!existsSync(path) || existsSync(`${path}-wal`)) return false;
