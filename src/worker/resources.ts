@@ -179,7 +179,7 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
 function prepareRows(store: Store, config: Config, { signal, isDemo = false, system }: OpenOptions): Promise<number> {
   const { clock } = system;
   const foundAt = formatTimestamp(clock.now());
-  const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;
+  const message = `The worker stopped during this poll (killed, crashed or power lost); found at the next start, on ${foundAt}.`;
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
     store.pollRequests.take(clock.now());

@@ -22,6 +22,7 @@ import { createRetention } from './retention.ts';
 import { createWorkerLog, logClosed } from './run-log.ts';
 import { createRunQueue, type RunQueue } from './run-queue.ts';
 import { type Due, runScheduler } from './scheduler.ts';
+import { createWalWatch } from './wal-watch.ts';
 
 export type WorkerOptions = Pick<OpenOptions, 'system' | 'log' | 'pid' | 'signal' | 'copy'> & {
   readonly mirror: RunMirror;
@@ -95,7 +96,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     source && (await openDelivery({ ...system, store, log, source, isStale, emit: events.emit }, signal));
   const mirror = await openMirror(config, resources, options);
   const workerLog = createWorkerLog(log, clock, deps.scrub);
-  events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, monitor.onEvent);
+  events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, monitor.onEvent, createWalWatch(store, log));
   events.subscribe(copy?.onEvent, delivery?.onEvent, mirror?.onEvent);
   const pollNow = (asker: string): void => {
     for (const waiting of [session, delivery, mirror]) waiting?.retryNow();

@@ -103,7 +103,7 @@ describe('a database of version 0.1.0', () => {
     const lastGood = goodBefore(polls.length);
     const running = expected.runs?.find(({ outcome }) => outcome === 'running');
     const goodUntil = new Date(Date.parse(String(lastGood?.finished_at)) + 3_600_000).toISOString();
-    const interrupted = { outcome: 'interrupted', error_message: expect.stringContaining('stopped during this run') };
+    const interrupted = { outcome: 'interrupted', error_message: expect.stringContaining('stopped during this poll') };
     const changes = new Map<unknown, Row>([
       [lastGood?.id, { stale_at: goodUntil }],
       [running?.id, interrupted],

@@ -60,7 +60,7 @@ async function runWorker(path: string, simulation: Simulation, until: string, ki
   const { clock } = simulation;
   const stop = new AbortController();
   await using store = await openTestStore(path, { clock, stop: stop.signal });
-  const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${formatTimestamp(clock.now())}.`;
+  const message = `The worker stopped during this poll (killed, crashed or power lost); found at the next start, on ${formatTimestamp(clock.now())}.`;
   await store.write(() => store.runs.interruptRunning(message));
   const { deps, keeping } = openDeps(store, simulation, stop.signal);
   const poll = (trigger: 'start' | 'schedule') => finish(clock, pollLeagues(deps, trigger, stop.signal));
