@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../src/config/host.ts';
 import { chooseProxy, findNetworkWarnings } from '../../src/config/proxy.ts';
 import { type Problem, SettingsError } from '../../src/errors.ts';
 
@@ -118,22 +117,4 @@ describe('the proxy to a service', () => {
   it('that is exempted may be invalid', () => {
     expect(choose(HTTPS, { https_proxy: 'nonsense', no_proxy: 'example.com' }).faults).toEqual([]);
   });
-});
-
-describe('a host', () => {
-  it.each(['localhost', 'api.localhost', '127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(
-    '%s is this machine',
-    (host) => {
-      const { hostname } = new URL(`http://${host.includes(':') ? `[${host}]` : host}`);
-      expect(isLoopback(hostname)).toBe(true);
-    },
-  );
-
-  it.each(['localhost.example.com', '128.0.0.1', '::2', '::ffff:128.0.0.1', '10.0.0.1'])(
-    '%s is another machine',
-    (host) => {
-      const { hostname } = new URL(`http://${host.includes(':') ? `[${host}]` : host}`);
-      expect(isLoopback(hostname)).toBe(false);
-    },
-  );
 });
