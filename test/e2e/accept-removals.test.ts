@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, type SimulatedBench, setUpSynced } from '../support/bench.ts';
+import { type SimulatedBench, setUpSynced } from '../support/bench.ts';
 import { dumpTables, execute, openConnection } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import { acceptedIn, leagueIds, poll, removedIn, setUpHeld } from '../support/held-removals.ts';
@@ -123,23 +123,6 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     await expectEnd(command, 0, ACCEPTED);
     expect(reader.prepare('SELECT count(accepted_at) AS n FROM held_removals').get()).toEqual({ n: 7 });
     expect(filesOf(bench)).toEqual(['leagues.db']);
-  });
-
-  it('waits for no reader beside a worker, and disturbs neither', async () => {
-    const bench = await setUpHeld();
-    const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-    await worker.waitForPoll('held');
-    const reader = openConnection(bench.database, { readonly: true });
-    reader.exec('BEGIN');
-    const count = reader.prepare('SELECT count(*) AS n, count(accepted_at) AS accepted FROM held_removals');
-    expect(count.get()).toEqual({ n: 7, accepted: 0 });
-    expect(await bench.run(['accept-removals', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    expect(await worker.waitForPoll('changed')).toMatchObject({ removed: 7 });
-    expect(count.get()).toEqual({ n: 7, accepted: 0 });
-    reader.exec('COMMIT');
-    expect(count.get()).toEqual({ n: 0, accepted: 0 });
-    expect((await worker.stop()).code).toBe(0);
-    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
   it.skipIf(!canRunAsAnother()).each([

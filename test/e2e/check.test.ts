@@ -84,13 +84,6 @@ describe('check while a worker runs', () => {
 describe('check at a terminal', () => {
   needTerminal();
 
-  it('has colour', async () => {
-    const bench = await setUp();
-    const terminal = startAtTerminal('check', { cwd: bench.folder, env: bench.env });
-    expect(await terminal.waitForExit()).toBe(0);
-    expect(terminal.screen()).toContain(ESCAPE);
-  });
-
   it('wraps at words, prints each fix on its own line, and counts at the end', async () => {
     const bench = await setUp({ faults: ['wrong-clock', 'profile-forbidden'] });
     const env = { ...bench.env, LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *', NO_COLOR: '1' };
@@ -106,15 +99,5 @@ describe('check at a terminal', () => {
     expect(lines[clock + 1]).toMatch(/^ {18}(expire )?by the service's clock$/);
     expect(lines[clock + 2]).toBe('                  → correct the wrong clock and synchronize it (NTP)');
     expect(lines.at(-1)).toMatch(/^\d+ ok, 1 warning, 1 failed$/);
-  });
-
-  it('ends at Ctrl-C during a request', async () => {
-    const bench = await setUp({ faults: ['hang'] });
-    const check = bench.start(['check']);
-    await eventually('it asks', () => bench.simulator.requests.length > 0);
-    const exit = await check.stop('SIGINT');
-    expect([exit.code, exit.signal]).toEqual([null, 'SIGINT']);
-    expect(exit.stdout).toContain('ok    settings');
-    expect(readdirSync(bench.folder)).toEqual([]);
   });
 });

@@ -87,20 +87,6 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
     },
   ],
   [
-    'a first poll that has failed',
-    async () => {
-      const stage = await open({ faults: ['not-json'] });
-      await stage.worker.waitForPoll('failed');
-      return stage;
-    },
-    {
-      state: 'bad',
-      headline: 'Stale: the answer cannot be used',
-      reasons: ['no-good-poll'],
-      facts: /^no data yet · next poll /,
-    },
-  ],
-  [
     'fresh data',
     () => openWith([], 'unchanged'),
     {
@@ -109,21 +95,6 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       facts: NEXT,
       session: /^logged intoken expires in .*last login .*: ok$/,
     },
-  ],
-  [
-    'held removals',
-    () => openWith(['drop-third'], 'held'),
-    { state: 'warning', headline: 'Up to date, but 41 removals are held', facts: NEXT },
-  ],
-  [
-    'a forbidden profile',
-    async () => {
-      const profile = { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 1 1 *' };
-      const stage = await open({ faults: ['profile-forbidden'] }, profile);
-      await stage.worker.waitForLog(({ kind }) => kind === 'profile');
-      return stage;
-    },
-    { state: 'good', headline: 'Up to date', facts: NEXT, session: /^logged intoken expires/ },
   ],
   [
     'a service that fails',

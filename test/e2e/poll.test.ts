@@ -1,14 +1,12 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { withDatabase } from '../support/database.ts';
-import { makeFolder } from '../support/folder.ts';
-import { eventually, runProgram, startProgram } from '../support/program.ts';
+import { execute } from '../support/database.ts';
+import { eventually } from '../support/program.ts';
 
 const pollRows = 'SELECT trigger, outcome FROM runs ORDER BY id';
 
 describe('poll', () => {
-  it('makes the worker poll now, and prints the result', async () => {
+  it('makes the worker poll now, waits for a pause that is short, and prints the result', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
@@ -33,6 +31,15 @@ describe('poll', () => {
     const failed = await bench.run(['poll']);
     const [run] = bench.rows('SELECT error_message FROM runs ORDER BY id DESC LIMIT 1');
     expect(failed).toMatchObject({ code: 1, stdout: '', stderr: `league-sync: ${Object(run).error_message}\n` });
+    bench.simulator.setFault('result-fail', false);
+    bench.simulator.setFault('rate-limit', true);
+    const asking = bench.run(['poll']);
+    await eventually('it is asked for a pause', () => bench.simulator.requests.at(-1)?.status === 429);
+    bench.simulator.setFault('rate-limit', false);
+    expect(await asking).toMatchObject({ code: 0, stdout: expect.stringMatching(/^leagues: unchanged/) });
+    execute(bench.database, "UPDATE runs SET not_before = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 hour')");
+    const paused = /^league-sync: the service asked not to be called before \d{4}-.*Z \(Retry-After\)/;
+    expect(await bench.run(['poll'])).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(paused) });
     expect((await worker.stop()).code).toBe(0);
   });
 
@@ -70,53 +77,11 @@ describe('poll', () => {
     expect((await bench.run(['poll'])).code).toBe(0);
   });
 
-  it('says at once until when a Retry-After lasts', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    withDatabase(bench.database, (db) => {
-      db.exec("UPDATE runs SET not_before = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 hour')");
-    });
-    expect(await bench.run(['poll'])).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^league-sync: the service asked not to be called before \d{4}-.*Z \(Retry-After\)/,
-      ),
-    });
-  });
-
-  it('waits for a poll that is asked for a pause and goes on after it', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    bench.simulator.setFault('rate-limit', true);
-    const asking = bench.run(['poll']);
-    await eventually('it is asked for a pause', () => bench.simulator.requests.at(-1)?.status === 429);
-    bench.simulator.setFault('rate-limit', false);
-    expect(await asking).toMatchObject({ code: 0, stdout: expect.stringMatching(/^leagues: unchanged/) });
-  });
-
-  it('needs no settings but the path of the database, and asks a demo too', async () => {
-    const { path: cwd } = makeFolder();
-    const demo = startProgram(['demo'], { cwd });
-    await demo.waitForPoll('changed');
-    const database = join(cwd, 'demo-data/leagues.db');
-    expect(await runProgram(['poll', '--database', database], { cwd: makeFolder().path })).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^leagues: /),
-      stderr: '',
-    });
-    expect((await demo.stop()).code).toBe(0);
-  });
-
   it('exits 1 if no worker runs, 74 without a database, and a start drops its request', async () => {
     const bench = await setUp();
     expect(await bench.run(['poll'])).toMatchObject({ code: 74, stdout: '' });
     expect((await bench.run(['sync'])).code).toBe(0);
-    withDatabase(bench.database, (db) => {
-      db.exec("INSERT INTO poll_requests (asked_at) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'))");
-    });
+    execute(bench.database, "INSERT INTO poll_requests (asked_at) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'))");
     expect(await bench.run(['poll'])).toMatchObject({
       code: 1,
       stdout: '',
@@ -125,7 +90,7 @@ describe('poll', () => {
     const worker = bench.start(['run']);
     await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
     expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
-    withDatabase(bench.database, (db) => db.pragma('user_version = 99'));
+    execute(bench.database, 'PRAGMA user_version = 99');
     expect(await bench.run(['poll'])).toMatchObject({ code: 74, stderr: expect.stringContaining('newer version') });
     await worker.stop('SIGKILL');
     expect(await bench.run(['poll'])).toMatchObject({ code: 1, stderr: expect.stringContaining('no worker runs') });

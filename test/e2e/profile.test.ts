@@ -1,8 +1,5 @@
-import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { setUp, setUpSynced } from '../support/bench.ts';
-import { startProgram } from '../support/program.ts';
+import { describe, expect, it } from 'vitest';
+import { setUp } from '../support/bench.ts';
 
 describe('profile', () => {
   it('prints the player as a table and stores it', async () => {
@@ -36,24 +33,5 @@ describe('profile', () => {
       { outcome: 'changed' },
       { outcome: 'unchanged' },
     ]);
-  });
-});
-
-describe.skipIf(!existsSync('/dev/full'))('an output that has no room', () => {
-  it.each(['status', 'sync'])('lets %s exit 1 after finishing its work', async (command) => {
-    const bench = await setUpSynced();
-    const full = openSync('/dev/full', 'w');
-    onTestFinished(() => closeSync(full));
-    const exit = await startProgram([command], { cwd: bench.folder, env: bench.env, stdout: full }).waitForExit();
-    expect(exit.code).toBe(1);
-    expect(exit.stderr).toContain(
-      'league-sync: The output could not be written (ENOSPC); redirect it to a place with free space.',
-    );
-    expect(exit.stderr).not.toContain('    at ');
-    const runs = command === 'sync' ? 2 : 1;
-    expect(bench.rows("SELECT count(*) AS n FROM runs WHERE outcome IN ('changed', 'unchanged')")).toEqual([
-      { n: runs },
-    ]);
-    expect(readdirSync(dirname(bench.database)).filter((name) => /-wal$|-shm$|\.lock$/.test(name))).toEqual([]);
   });
 });

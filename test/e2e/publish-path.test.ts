@@ -1,9 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mountDisk, mountFile, NO_MOUNT } from '../support/copy-process.ts';
 import { fingerprint } from '../support/folder.ts';
-import { countLeagues, setUpPublishing } from '../support/publish-setup.ts';
+import { setUpPublishing } from '../support/publish-setup.ts';
 
 const SAID =
   /^league-sync: the published copy could not be made: \S*copy\.db is not a copy of the database .*; move it away, or choose another path\.$/;
@@ -26,20 +26,6 @@ describe('what is not a copy of the database and in the way', () => {
       expect.stringMatching(/copy\.db is not a copy of the database .*leagues\.db.*move it away/),
     ]);
     expect(fingerprint(bench.shared)).toEqual(before);
-  });
-
-  it('is a link to the database, which stays the database, and sync exits 0', async () => {
-    const bench = await setUpPublishing();
-    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
-    const publish = join(bench.folder, 'link.db');
-    symlinkSync(bench.database, publish);
-    const { ino } = statSync(bench.database);
-    bench.change();
-    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: publish });
-    expect([code, stderr]).toEqual([0, expect.stringContaining('is not a copy of the database')]);
-    expect([statSync(publish).ino, lstatSync(bench.database).ino]).toEqual([ino, ino]);
-    expect(countLeagues(bench.database)).toBe(2);
-    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });
 
   it('is a full disk, said in the same words each time, or a mount of the file alone', async ({ skip }) => {
@@ -67,16 +53,5 @@ describe('what is not a copy of the database and in the way', () => {
     const failed = await bench.run(['sync']);
     expect([failed.code, lastLine(failed.stderr)]).toEqual([1, expect.stringContaining('The response to GET')]);
     expect(fingerprint(bench.shared)).toEqual({ 'copy.db': expect.any(String) });
-  });
-
-  it('is said by profile in its last line on stderr, and the next poll publishes', async () => {
-    const bench = await setUpPublishing();
-    mkdirSync(bench.copy, { recursive: true });
-    const { code, stdout, stderr } = await bench.run(['profile']);
-    expect([code, lastLine(stderr)]).toEqual([0, expect.stringMatching(SAID)]);
-    expect(stdout).not.toBe('');
-    rmSync(bench.copy, { recursive: true });
-    expect((await bench.run(['sync'])).stderr).toBe('');
-    expect(countLeagues(bench.copy)).toBe(1);
   });
 });

@@ -1,8 +1,7 @@
-import { chmodSync, copyFileSync, lstatSync, readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dumpTables, readRows } from '../support/database.ts';
-import { fingerprint } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import {
   countLeagues,
@@ -17,17 +16,6 @@ import {
 const dumpCopied = (path: string) => ({ ...dumpTables(path), outputs: [] });
 
 describe('the published copy', () => {
-  it('is made in a folder that was missing, and has every row that the database has', async () => {
-    const bench = await setUpPublishing();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    await published(bench, 1);
-    expect((await worker.stop()).code).toBe(0);
-    expect(dumpCopied(bench.copy)).toEqual(dumpCopied(bench.database));
-    expect(readRows(bench.copy, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
-    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
-  });
-
   it('is replaced after a poll that changed something, and stays after one that did not', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
@@ -45,15 +33,6 @@ describe('the published copy', () => {
     expect(identify(bench.copy)).toEqual(second);
   });
 
-  it('is read-only, and readable only by those who may read the database', async () => {
-    const bench = await setUpPublishing();
-    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
-    chmodSync(bench.database, 0o640);
-    bench.change();
-    expect((await bench.run(['sync'])).code).toBe(0);
-    expect(lstatSync(bench.copy).mode & 0o777).toBe(0o440);
-  });
-
   it('exists and is complete when sync and profile end', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
@@ -62,26 +41,6 @@ describe('the published copy', () => {
     expect(readRows(bench.copy, 'SELECT count(*) AS n FROM players')).toEqual([{ n: 1 }]);
     expect(dumpCopied(bench.copy)).toEqual(dumpCopied(bench.database));
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
-  });
-
-  it('serves status, query and changes as the database does, and stays as it is', async () => {
-    const bench = await setUpPublishing();
-    expect((await bench.run(['sync'])).code).toBe(0);
-    bench.change();
-    expect((await bench.run(['sync'])).code).toBe(0);
-    const before = fingerprint(bench.shared);
-    for (const args of [
-      ['query', 'SELECT league_id, first_seen_at FROM leagues', '--format', 'json'],
-      ['changes', '--json'],
-    ]) {
-      const [own, copied] = [await bench.run(args), await bench.run(args, { LEAGUE_SYNC_DATABASE: bench.copy })];
-      expect([copied.code, copied.stderr]).toEqual([0, '']);
-      expect(copied.stdout).toBe(own.stdout);
-    }
-    const { code, stdout } = await bench.run(['status'], { LEAGUE_SYNC_DATABASE: bench.copy });
-    expect(code).toBe(0);
-    expect(stdout).toContain('shared/copy.db');
-    expect(fingerprint(bench.shared)).toEqual(before);
   });
 });
 

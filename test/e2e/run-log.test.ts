@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
+import { setUp } from '../support/bench.ts';
 import type { LogLine } from '../support/program.ts';
-import { fail, startService } from '../support/service.ts';
 
 const SELDOM = '0 0 29 2 *';
 /** The line of a run, not of a skipped run or of a run's findings. */
@@ -40,22 +39,5 @@ describe('the log of a worker', () => {
     const page = readFileSync('docs/messages.md', 'utf8');
     const names = new Set(worker.log().flatMap(Object.keys));
     expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
-  });
-
-  it('names the rows of logins and pauses as the database does', async () => {
-    await using service = await startService({ leagues: fail(429, { 'retry-after': '600' }) });
-    const bench = setUpFor(service.url);
-    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-    const login = await worker.waitForLog(({ reason }) => reason === 'start');
-    await worker.waitForPoll('failed');
-    worker.send('SIGHUP');
-    const postponed = await worker.waitForLog(({ not_before }) => not_before !== undefined);
-    await worker.stop();
-    const columns = ['reason', 'outcome', 'expires_at', 'clock_skew_ms'];
-    expect(bench.rows(`SELECT ${columns.join(', ')} FROM logins`)).toEqual([pick(login, columns)]);
-    const [run] = bench.rows('SELECT not_before FROM runs');
-    const apartMs = Date.parse(String(run?.not_before)) - Date.parse(String(postponed.not_before));
-    expect(Math.abs(apartMs)).toBeLessThan(1_000);
-    expect(worker.log().filter(({ msg }) => /polling now/.test(String(msg)))).toEqual([]);
   });
 });

@@ -17,17 +17,6 @@ const FAULTY = {
 } as const;
 
 describe('settings', () => {
-  it.each([[], ['sync', '--dry-run'], ['profile']])(
-    'that are missing are all named by "%s", which exits 78 and makes no file',
-    async (...args) => {
-      const { path: cwd } = makeFolder();
-      const { code, stdout, stderr } = await runCommand(args, { cwd });
-      expect(code).toBe(78);
-      for (const name of REQUIRED) expect(stdout + stderr).toContain(name);
-      expect(readdirSync(cwd)).toEqual([]);
-    },
-  );
-
   it('are all missing: the first start names each, and .env.example', async () => {
     const { path: cwd } = makeFolder();
     const { stderr } = await runCommand(['sync'], { cwd });

@@ -21,16 +21,6 @@ describe('while a worker runs', () => {
     expect(countLogins(bench.simulator)).toBe(1);
     expect((await worker.stop()).code).toBe(0);
   });
-
-  it.each([['sync', '--dry-run']])('%s works on the same database', async (...args) => {
-    const bench = await setUp();
-    const worker = bench.startWorker();
-    await worker.waitForPoll('changed');
-    const { code, stdout } = await bench.run(args);
-    expect(code).toBe(0);
-    expect(stdout).toContain('124');
-    expect(worker.alive()).toBe(true);
-  });
 });
 
 describe('while another program reads', () => {

@@ -40,18 +40,10 @@ it('/status.json says what the worker knows and the database holds, in the field
   expect(Object.keys(status).sort()).toEqual(documented().toSorted());
   expect(status).toMatchObject({
     ready: true,
-    reasons: [],
     service: simulator.url,
-    scope: 'all',
-    schedule: { timezone: 'UTC', next_at: expect.stringMatching(/-02-29T00:00:00.000Z$/) },
-    profile_schedule: 'off',
-    running: null,
-    paused_until: null,
-    session: { logged_in: true, refused: null, retry_at: null },
     database: { path: bench.database, fault: null },
   });
-  expect(status.stored?.freshness).toMatchObject({ live_leagues: 124, last_outcome: 'changed', held_removals: 0 });
-  expect(status.stored?.last_runs).toHaveLength(1);
+  expect(status.schedule.next_at).toMatch(/-02-29T00:00:00.000Z$/);
   const [login] = bench.rows('SELECT at, outcome, error_message, expires_at FROM logins');
   expect(status.session.token_expires_at).toBe(login?.expires_at);
   expect(status.stored?.last_login).toEqual({ at: login?.at, outcome: 'ok', error_message: null });

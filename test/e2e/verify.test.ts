@@ -32,7 +32,6 @@ it.each<[string, (bench: Bench) => string | Promise<string>, number]>([
   ],
   ['a restored replica, in WAL mode and alone', ({ folder, database }) => keepOnly(folder, database, []), 0],
   ['a file with what its WAL says', ({ folder, database }) => keepOnly(folder, database, ['-wal']), 1],
-  ['a file left by a kill', ({ folder, database }) => keepOnly(folder, database, ['-wal', '-shm']), 1],
   [
     'a file in use',
     ({ database }) => {

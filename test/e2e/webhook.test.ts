@@ -1,10 +1,7 @@
-import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { makeFolder } from '../support/folder.ts';
-import { makeLeagues } from '../support/leagues.ts';
 import { serveHere } from '../support/status-server.ts';
-import { type Receiver, SECRET, startReceiver } from '../support/webhook-receiver.ts';
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
 
 type Setting = Readonly<Record<string, string>>;
 
@@ -66,15 +63,6 @@ describe('webhook test', () => {
       /did not accept the test message \S+ \(status 302, \d+ ms\) -> check LEAGUE_SYNC/,
     );
     expect((await bench.run(['webhook', 'test'], settings)).stderr).toMatch(/\(status 410, \d+ ms\) -> check/);
-  });
-
-  it('that reaches nobody says what to check', async () => {
-    const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
-    const env = { ...receiver.env, LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:9/hook' };
-    const { stderr } = await bench.run(['webhook', 'test'], env);
-    expect(stderr).toMatch(
-      /\(ECONNREFUSED, .*\) -> check LEAGUE_SYNC_WEBHOOK_URL and .*, and the log of the receiver\n$/,
-    );
   });
 
   it('makes a message that waits due at once', async () => {
@@ -173,27 +161,6 @@ describe('a webhook that fails', () => {
       headline: 'Up to date',
       webhook: { failed_attempts: 1 },
     });
-  });
-
-  it('because its secret cannot be read any more is a failed attempt, and is tried again', async () => {
-    const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
-    using folder = makeFolder();
-    const file = folder.write('secret', SECRET);
-    const { worker } = await serveHere(bench, {
-      LEAGUE_SYNC_WEBHOOK_URL: receiver.url,
-      LEAGUE_SYNC_WEBHOOK_SECRET_FILE: file,
-    });
-    await expect.poll(() => bench.rows('SELECT accepted_seq FROM webhook')[0]?.accepted_seq, SLOW).toBe(124);
-    rmSync(file);
-    bench.simulator.setLeagues(makeLeagues(124));
-    worker.send('SIGHUP');
-    await expect
-      .poll(() => bench.rows('SELECT last_error FROM outputs')[0]?.last_error, SLOW)
-      .toBe(`LEAGUE_SYNC_WEBHOOK_SECRET_FILE: ${file} cannot be read (ENOENT)`);
-    folder.write('secret', SECRET);
-    worker.send('SIGHUP');
-    await expect.poll(() => bench.rows('SELECT message_id FROM webhook')[0]?.message_id, SLOW).toBeNull();
-    expect((await worker.stop()).code).toBe(0);
   });
 });
 

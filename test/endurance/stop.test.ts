@@ -1,18 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import { leagueRequests, setUpSynced } from '../support/bench.ts';
+import { leagueRequests } from '../support/bench.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
 import { holdForWriting } from '../support/database.ts';
 import { openFullFifo } from '../support/fifo.ts';
-import { makeLaterVersion } from '../support/later-version.ts';
 import { eventually } from '../support/program.ts';
 import { setUpPublishing } from '../support/publish-setup.ts';
-import { expectCleanStop, expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
-
-/** Delays each page write by this time (µs): copying 60 MB takes half a minute, as on a busy disk. */
-const SLOW = ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', 'signal=none'];
-const DELAY = ['-e', 'inject=pwrite64:delay_enter=2000'];
+import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
 
 // Each of these waits has its limit in test/system/stop*.test.ts; here they must not add up to more than the stop may take.
 
@@ -43,16 +36,4 @@ it('a worker that is stopped behind another writer, a stalled copy and a log tha
   ]);
   expect((await bench.run(['sync'])).code).toBe(0);
   expectInOrder(bench.database);
-});
-
-// The copy before a migration is made in the worker itself, where it cannot be interrupted.
-it('a worker that is stopped while it copies a large database before it upgrades it ends in time', async () => {
-  const bench = await setUpSynced();
-  pad(bench.database);
-  const later = makeLaterVersion('ALTER TABLE `leagues` ADD COLUMN `note` TEXT;');
-  const worker = bench.start(['run'], {}, { through: [...SLOW, ...DELAY, ...later] });
-  const names = (): readonly string[] => readdirSync(dirname(bench.database));
-  await eventually('the copy is begun', () => names().some((name) => name.includes('league-sync-part')));
-  await expectCleanStop(bench, worker);
-  expect(names()).toEqual(['leagues.db']);
 });

@@ -18,13 +18,10 @@ const PATIENCE_MS = 23_000;
 const OURS = 'X-Content-Type-Options: nosniff\r\n';
 const PATHS: readonly (readonly [path: string, status: number, has?: string])[] = [
   ['/../../etc/passwd', 404, OURS],
-  ['/%2e%2e/%2e%2e/etc/passwd', 404, OURS],
   ['/livez%00', 404, OURS],
   ['/%zz', 404, OURS],
-  ['/livez/../../readyz/..%2f', 404, OURS],
   ['//elsewhere.example/livez', 404, OURS],
   ['/.env', 404, OURS],
-  ['/data/leagues.db', 404, OURS],
   [`/${'a'.repeat(12_000)}`, 404, OURS],
   [`/${'a'.repeat(100_000)}`, 431],
   ['livez', 400],

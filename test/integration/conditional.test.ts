@@ -211,13 +211,6 @@ describe.concurrent('conditions that a service cannot handle', () => {
     for (let poll = 0; poll < 5; poll += 1) expect((await bench.poll()).error).toBeUndefined();
     expect(etagsIn(service)).toEqual([undefined, undefined, ETAG, undefined, ETAG, ETAG, undefined, ETAG]);
   });
-
-  it('are left out of one repetition only', async () => {
-    await using bench = await setUpBench({ leagues: [LIST, { status: 404 }] });
-    await bench.poll();
-    expect(await bench.poll()).toMatchObject({ attempts: 2, error: { kind: 'status', httpStatus: 404 } });
-    expect(etagsIn(bench.service)).toEqual([undefined, ETAG, undefined]);
-  });
 });
 
 it('a poll fails with a database error if the validators cannot be read', async () => {

@@ -76,40 +76,27 @@ const LAST_POLL = range(1_191, 1_200);
 const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['', NEWEST_50],
   ['--limit 7', range(1_194, 1_200)],
-  ['--limit 500', range(701, 1_200)],
   ['--limit 1200', ALL],
-  ['--limit 999999999999999', ALL],
   ['--since 0', ALL],
   ['--since 1', range(2, 1_200)],
-  ['--since 1199', [1_200]],
   ['--since 1200', []],
   ['--since 99999999999999999999', []],
   ['--since 0 --limit 3', [1, 2, 3]],
-  ['--since 1198 --limit 600', [1_199, 1_200]],
-  ['--since 20261121', []],
   ['--since 2026-11-20', ALL],
   ['--since 2026-11-21', SINCE_MIDNIGHT],
   ['--since 2026-11-21T00:00:00.000Z', SINCE_MIDNIGHT],
   ['--since 2026-11-21T00:00:00.001Z', range(611, 1_200)],
   ['--since 2026-11-21T00:00:59.000Z', LAST_POLL],
-  ['--since 2026-11-21T00:00:59Z', LAST_POLL],
   ['--since 2026-11-21T00:00:59', LAST_POLL],
-  ['--since 2026-11-21t00:00:59z', LAST_POLL],
   ['--since 2026-11-21T02:00:59+02:00', LAST_POLL],
-  ['--since 2026-11-20T18:30:59-0530', LAST_POLL],
-  ['--since 2026-11-21T00:00:59.001Z', []],
   ['--since 2026-11-21T00:00:59Z --limit 3', [1_191, 1_192, 1_193]],
   ['--since 2026-11-20 --limit 1100', range(1, 1_100)],
   ['--league l1', range(1_101, 1_199, 2)],
-  ['--league l0 --limit 3', [1_196, 1_198, 1_200]],
   ['--league l1 --since 0', range(1, 1_199, 2)],
-  ['--league l1 --since 1 --limit 2', [3, 5]],
-  ['--league l0 --since 2026-11-21', range(602, 1_200, 2)],
   ['--league l0 --since 2026-11-21T00:00:59Z --limit 2', [1_192, 1_194]],
   ['--kind changed --limit 3', range(1_198, 1_200)],
   ['--kind changed --league l1 --since 1', range(3, 1_199, 2)],
   ['--kind removed', []],
-  ['--kind added --league l1 --since 0', []],
 ];
 
 describe('changes', () => {
@@ -123,14 +110,6 @@ describe('changes', () => {
     const lines = await showChanges(path, '--limit', '7');
     expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(range(1_194, 1_200));
     expect((await showChanges(path, '--since', '1200')).join('\n')).toMatch(/^no changes/);
-  });
-
-  it('reads a timestamp that is written with a space', async () => {
-    using folder = makeFolder();
-    const path = await makeFeed(folder);
-    for (const instant of ['2026-11-21 00:00:59', '2026-11-21 00:00:59.000Z', '2026-11-21 01:00:59 +01:00']) {
-      expect((await showChanges(path, '--since', instant, '--json')).map(seqOf), instant).toEqual(LAST_POLL);
-    }
   });
 
   it('reads a duration as the time that long ago', async () => {

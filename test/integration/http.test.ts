@@ -42,10 +42,6 @@ it.each([
   expect(await ask(sending(['ab', 'cdefgh'], headers))).toBe('abcdefgh');
 });
 
-it('an empty body is one', async () => {
-  expect(await ask(sending([]))).toBe('');
-});
-
 it.each([{}, { 'content-length': '9' }])('a body over the limit is refused (%j)', async (headers) => {
   await expect(ask(sending(['abcd', 'efgh', 'i'], headers))).rejects.toMatchObject({
     kind: 'contract',

@@ -66,23 +66,6 @@ describe('a file that Litestream touched first', () => {
     }
     expect((await bench.run(['status'], env)).stdout).toContain('5 leagues');
   });
-
-  it('belongs to another application if it has other tables, and is left as it is', async () => {
-    const bench = await setUp();
-    const folder = makeFolder();
-    const path = folder.file('leagues.db');
-    attachStandIn(path).close();
-    const other = new Database(path);
-    other.exec('CREATE TABLE users (name TEXT)');
-    other.close();
-    const size = statSync(path).size;
-    for (const command of ['sync', 'status'])
-      expect(await bench.run([command], { LEAGUE_SYNC_DATABASE: path })).toMatchObject({
-        code: 74,
-        stderr: expect.stringContaining('is the database of another application'),
-      });
-    expect(statSync(path).size).toBe(size);
-  });
 });
 
 describe('LEAGUE_SYNC_KEEP_WAL', () => {

@@ -60,13 +60,6 @@ describe('the profile', () => {
     ]);
   });
 
-  it('of another player is another row', async () => {
-    await using bench = await setUpBench();
-    await pollWith(bench, PLAYER);
-    await pollWith(bench, { ...PLAYER, player_id: 'p2' });
-    expect(bench.rows('SELECT player_id FROM players ORDER BY 1')).toEqual([{ player_id: 'p1' }, { player_id: 'p2' }]);
-  });
-
   it.each([
     ['no player', undefined],
     ['a player without an id', { username: 'x' }],

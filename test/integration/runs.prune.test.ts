@@ -136,3 +136,23 @@ it('the end of the worker waits for the rows that are being deleted', async () =
   await retention[Symbol.asyncDispose]();
   expect(readRows(path, 'SELECT at FROM logins')).toEqual([{ at: NEW }]);
 });
+
+it('no run is deleted for a day if even the newest is old at the start: the clock may be wrong', async () => {
+  using folder = makeFolder();
+  const path = folder.file('leagues.db');
+  await using store = await openTestStore(path);
+  const runs = `INSERT INTO runs (kind, trigger, started_at, finished_at, outcome)
+    VALUES ('profile', 'start', '${OLD}', '${OLD}', 'failed'), ('profile', 'start', '${OLD}', '${OLD}', 'failed')`;
+  withDatabase(path, (db) => db.exec(runs));
+  const [clock, { log, lines }] = [createTestClock(), createTestLog()];
+  await using retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, log);
+  const left = async (): Promise<unknown> => {
+    retention.tick();
+    await sleep(20);
+    return readRows(path, 'SELECT count(*) AS n FROM runs')[0]?.n;
+  };
+  await clock.advance(24 * 3_600_000 - 1);
+  expect([await left(), lines[0]?.msg]).toEqual([2, expect.stringMatching(/^no runs are deleted today/)]);
+  await clock.advance(1);
+  await expect.poll(left).toBe(1);
+});

@@ -351,7 +351,7 @@ describe.concurrent('a body', () => {
   });
 
   it.each<[string, Uint8Array, Readonly<Record<string, string>>]>([
-    ['as a gzip bomb', gzipSync(Buffer.alloc(50_000_000, 0x20)), { 'content-encoding': 'gzip' }],
+    ['as a gzip bomb', gzipSync(Buffer.alloc(5_000_000, 0x20)), { 'content-encoding': 'gzip' }],
     ['as a brotli bomb', brotliCompressSync(Buffer.alloc(5_000_000, 0x20)), { 'content-encoding': 'br' }],
   ])('over the limit, %s, fails the run', async (_, body, headers) => {
     await using bench = await setUpBench({ leagues: { body, headers } }, { settings: { MAX_BODY: '1MB' } });

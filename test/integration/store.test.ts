@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { DatabaseError, LockedError, StoppedError } from '../../src/errors.ts';
+import { DatabaseError, LockedError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
 import { openForWriting } from '../../src/store/connection.ts';
 import { APPLICATION_ID, prepareFolder } from '../../src/store/database-file.ts';
@@ -17,7 +17,6 @@ import { createWallClock } from '../support/clock.ts';
 import { execute, readRows, withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
-import { rejectionOf, thrownBy } from '../support/unit-error.ts';
 
 const { migrations } = findPackage();
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -182,32 +181,6 @@ describe.concurrent('other programs in the way', () => {
       others: new Map([['b', { hash: 'hash-b', removed: false }]]),
     });
   });
-
-  it('a writer makes a write wait until it is done', async () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    await using store = await openAt(path);
-    using writer = holdWrite(path);
-    const writing = store.write(() => store.logins.add(LOGIN));
-    await turning(300);
-    expect(readRows(path, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 0 }]);
-    writer[Symbol.dispose]();
-    await writing;
-    expect(readRows(path, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 1 }]);
-  });
-
-  it('a stop ends the wait for a reader that does not end', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    const reader = new Database(path, { readonly: true });
-    reader.exec('BEGIN; SELECT count(*) FROM leagues');
-    const stop = new AbortController();
-    const opening = rejectionOf(openAt(path, { stop: stop.signal }));
-    await sleep(200);
-    stop.abort(new StoppedError());
-    expect(await opening).toBe(stop.signal.reason);
-    reader.close();
-  });
 });
 
 const LOGIN = { at: '2026-11-20T12:00:00.000Z', outcome: 'ok', reason: 'start' } as const;
@@ -223,13 +196,6 @@ async function turning(ms: number): Promise<string> {
   loop.disable();
   expect(loop.max).toBeLessThan(LONGEST_STANDSTILL_MS * 1_000_000);
   return 'turning';
-}
-
-/** Another program with an open write transaction. */
-function holdWrite(path: string): Disposable {
-  const db = new Database(path);
-  db.exec('BEGIN IMMEDIATE');
-  return { [Symbol.dispose]: () => db.close() };
 }
 
 describe.concurrent('closing', () => {
@@ -322,15 +288,6 @@ describe('a file that goes away underneath', () => {
 });
 
 describe('the lock', () => {
-  it('is given to one process, and the second one learns the owner', () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    using _lock = acquireLock(path, HOLDER);
-    const error = thrownBy(() => acquireLock(path, { ...HOLDER, pid: 1 }));
-    expect(error).toBeInstanceOf(LockedError);
-    expect(String(error)).toMatch(/process 4711 on here, since 2026-11-20T12:00:00\.000Z/);
-  });
-
   it('leaves no file when it is released, and can be taken again', () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');

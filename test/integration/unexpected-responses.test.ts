@@ -66,29 +66,23 @@ const coded = (sent: string | Uint8Array): Reply => ({ headers: { 'content-encod
 /** What comes of a run whose first request is answered so, and that of any later request is healthy. */
 const ANSWERS: readonly (readonly [name: string, reply: Reply, end: 'good' | 'retried' | 'status' | 'contract'])[] = [
   ['that ends within its headers', raw('HTTP/1.1 200 OK', 'content-len'), 'retried'],
-  ['that is another protocol', raw('220 mail.example.com ESMTP ready', ''), 'retried'],
   ['that changes the protocol', raw('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', '', ''), 'retried'],
   ['with two lengths', raw('HTTP/1.1 200 OK', 'content-length: 2', 'content-length: 3', '', '{} '), 'retried'],
-  ['with a length that is no number', raw('HTTP/1.1 200 OK', 'content-length: all', '', BODY), 'retried'],
   ['with enormous headers', raw('HTTP/1.1 200 OK', `x-large: ${'x'.repeat(100_000)}`, '', BODY), 'retried'],
   ['whose last chunk is missing', raw(...CHUNKED, ''), 'retried'],
-  ['with a chunk of no length', raw(...CHUNKED, 'many', ''), 'retried'],
   ['in chunks', raw(...CHUNKED, '0', '', ''), 'good'],
   ['that ends with its connection', raw('HTTP/1.1 200 OK', '', BODY), 'good'],
   ['after early hints', raw('HTTP/1.1 103 Early Hints', '', 'HTTP/1.1 200 OK', '', BODY), 'good'],
   ['that says it is gzip', coded(BODY), 'retried'],
   ['whose gzip is damaged', coded(gzipSync(BODY).fill(0, 12)), 'retried'],
   ['with a byte order mark', body(`\uFEFF${BODY}`), 'good'],
-  ['with JSON that calls itself a page', { headers: { 'content-type': 'text/html' }, body: BODY }, 'good'],
   ['with two bodies in one', body(BODY + BODY), 'contract'],
   ['with null', body('null'), 'contract'],
-  ['with a list', body(`[${BODY}]`), 'contract'],
   ['with invalid UTF-8', body(Buffer.from(`{"note":"\xff",${BODY.slice(1)}`, 'latin1')), 'contract'],
   ['with an object for its list', body('{"leagues":{"l1":{}}}'), 'contract'],
   ...[408, 599].map((status) => [`with ${status}`, { status }, 'retried'] as const),
   ['with 429 and result=fail', fail(429), 'retried'],
   ...[402, 999].map((status) => [`with ${status}`, { status, body: BODY }, 'status'] as const),
-  ['with Retry-After: soon', fail(429, { 'retry-after': 'soon' }), 'retried'],
 ];
 
 describe.concurrent('an answer', () => {
@@ -164,7 +158,7 @@ it.each([
 
 describe('a response of many tiny elements', () => {
   it('is refused, and not described element by element', async () => {
-    const body = `{"message":"ok","leagues":[${'{},'.repeat(4_000_000)}{}],"timestamp":null}`;
+    const body = `{"message":"ok","leagues":[${'{},'.repeat(3_100_000)}{}],"timestamp":null}`;
     await using bench = await setUpBench({ leagues: { body } });
     const report = await bench.poll();
     expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });

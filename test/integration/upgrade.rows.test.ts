@@ -6,8 +6,8 @@ import { readMigrations } from '../../src/store/migrate.ts';
 import { dumpTables, execute, type Row } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PROGRAM } from '../support/program.ts';
-import { listLeagues, type Service, startService } from '../support/service.ts';
-import { DATABASE_OF_0_1_0, lastListOf } from '../support/version-0.1.0.ts';
+import { type Service, startService } from '../support/service.ts';
+import { DATABASE_OF_0_1_0 } from '../support/version-0.1.0.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 /** The kinds of rows that the stored database lacks. */
@@ -120,32 +120,4 @@ describe('a database of version 0.1.0', () => {
     expect(data_dictionary).not.toEqual(before.data_dictionary);
     expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/), base_url: null }]);
   });
-
-  it('is written by polls that find nothing new only in runs, after the first has renewed the hashes', async () => {
-    using folder = makeFolder();
-    const path = placeOld(folder, 'DELETE FROM held_removals');
-    await using service = await startService({ leagues: listLeagues(lastListOf(path)) });
-    await using bench = await start(folder, service);
-    const upgraded = dumpTables(path);
-    expect((await bench.poll()).outcome).toBe('unchanged');
-    const rehashed = dumpTables(path);
-    expect(withoutPoll(rehashed, upgraded)).toEqual(withoutPoll(upgraded, upgraded));
-    expect(rehashed.leagues).not.toEqual(upgraded.leagues);
-
-    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false });
-    const { runs = [], ...others } = dumpTables(path);
-    expect({ ...others, runs: runs.slice(0, -1) }).toEqual(rehashed);
-  });
 });
-
-/** The content apart from the hashes, and from the runs and logins that were added to `earlier`. */
-function withoutPoll(dump: Dump, earlier: Dump): Dump {
-  // The first good poll also says which service the database belongs to.
-  const { leagues = [], runs = [], logins = [], database_identity, ...others } = dump;
-  return {
-    ...others,
-    leagues: leagues.map(({ content_hash, ...league }) => league),
-    runs: runs.slice(0, earlier.runs?.length),
-    logins: logins.slice(0, earlier.logins?.length),
-  };
-}

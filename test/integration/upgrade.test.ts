@@ -7,9 +7,8 @@ import { findPackage } from '../../src/package.ts';
 import { tempPath } from '../../src/store/copy-database.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
-import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { dumpTables, type Row, readExactRows, readRows, withDatabase } from '../support/database.ts';
-import { type Folder, fingerprint, makeFolder } from '../support/folder.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { addMigration, makeLaterProgram, PRESENT_SCHEMA } from '../support/later-version.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -180,34 +179,6 @@ describe('an upgrade that fails', () => {
     expect(statSync(copy).ino).not.toBe(ino);
     expect(readRows(copy, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);
     expect(versionOf(copy)).toBe(PRESENT_SCHEMA);
-  });
-
-  it('with another file in place of the copy names it and touches nothing', async () => {
-    using folder = makeFolder();
-    const path = await fill(folder);
-    const newer = newerMigrations(folder, 'newer');
-    writeFileSync(`${path}.schema-${PRESENT_SCHEMA}`, 'Dear diary');
-    const before = fingerprint(folder.path);
-    const error = await rejectionOf(openAndClose(path, newer));
-    expect(error).toBeInstanceOf(DatabaseError);
-    expect(String(error)).toContain(`${path}.schema-${PRESENT_SCHEMA}`);
-    expect(fingerprint(folder.path)).toEqual(before);
-  });
-
-  it('for lack of disk space leaves everything as it was, and says so', async ({ skip }) => {
-    using folder = makeFolder();
-    const filled = await fill(folder);
-    const newer = newerMigrations(folder, 'newer');
-    const kilobytes = Math.ceil((statSync(filled).size * 1.5) / 1_024);
-    const disk = mountDisk(join(makeFolder().path, 'disk'), `size=${kilobytes}k`);
-    if (disk === undefined) return skip(NO_MOUNT);
-    const path = join(disk, 'leagues.db');
-    copyFileSync(filled, path);
-    const before = fingerprint(disk);
-    const error = await rejectionOf(openAndClose(path, newer));
-    expect(error).toBeInstanceOf(DatabaseError);
-    expect(String(error)).toMatch(/leagues\.db\.schema-.*disk is full.*free some space/);
-    expect(fingerprint(disk)).toEqual(before);
   });
 });
 

@@ -43,9 +43,6 @@ export async function freezeCopy(parent: number, folder: string) {
     if (copier > 0 && copierOf(parent) === copier) process.kill(copier, 'SIGSTOP');
   }
   return {
-    /** Its command line, NUL-separated as in /proc. */
-    argv: readFileSync(`/proc/${copier}/cmdline`, 'latin1'),
-    environment: readFileSync(`/proc/${copier}/environ`, 'latin1'),
     goOn: () => process.kill(copier, 'SIGCONT'),
     kill: () => process.kill(copier, 'SIGKILL'),
     /** Whether the process has ended or is a zombie. */

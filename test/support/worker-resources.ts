@@ -12,6 +12,7 @@ import { openWorker, type WorkerResources } from '../../src/worker/resources.ts'
 import { type Row, readRows } from './database.ts';
 import { type Folder, makeFolder } from './folder.ts';
 import { listLeagues, type Replies, type Service, startService } from './service.ts';
+import { placeEmpty } from './store.ts';
 
 export const USERNAME = 'player';
 export const PASSWORD = 'secret-password';
@@ -72,6 +73,7 @@ export async function openBench({ folder, url, settings = {}, clock, copy }: Ben
   const path = folder.file('leagues.db');
   const log: string[] = [];
   const stopping = new AbortController();
+  await placeEmpty(path);
   const place = await openWorker(loadConfig(readSettings(settingsFor(path, url, settings)), {}), {
     system: REAL_SYSTEM,
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),

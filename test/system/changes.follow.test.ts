@@ -2,7 +2,7 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { setUpFor } from '../support/bench.ts';
-import { execute, holdForWriting, withDatabase } from '../support/database.ts';
+import { execute, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram, startProgram } from '../support/program.ts';
@@ -77,27 +77,6 @@ describe('changes --follow', () => {
     await eventually('the last change is shown', () => seqsOf(program).includes(expected.at(-1)));
     await program.stop();
     expect(seqsOf(program)).toEqual(expected);
-  });
-
-  it('ends with 0 when its reader goes', async () => {
-    const { follow, add } = await makeFeed();
-    const program = follow(['--since', '0'], { into: 'head -n 4' });
-    const adding = setInterval(() => add(1), 200);
-    const { code, stdout, stderr } = await program.waitForExit().finally(() => clearInterval(adding));
-    expect({ code, stderr, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 0, stderr: '', lines: 4 });
-  });
-
-  it('waits while another program has the database locked', async () => {
-    const { follow, add, path } = await makeFeed();
-    const program = follow(['--json', '--since', '0']);
-    await shows(program, [1, 2, 3]);
-    const writer = holdForWriting(path, 'EXCLUSIVE');
-    await new Promise((wake) => setTimeout(wake, 2_000));
-    expect(program.alive()).toBe(true);
-    writer.end();
-    add(1);
-    await shows(program, [1, 2, 3, 4]);
-    expect((await program.stop()).code).toBe(0);
   });
 
   it.each([

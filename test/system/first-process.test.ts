@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { childrenOf } from '../rigs/soak/sample.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { holdForWriting } from '../support/database.ts';
-import { expectInOrder, STOPPING } from '../support/stopping.ts';
+import { expectInOrder } from '../support/stopping.ts';
 
 /** Runs the program as in a container: as process 1, for which the kernel ignores signals without a handler. */
 const UNSHARE = 'unshare';
@@ -42,18 +41,5 @@ describe.skipIf(reason !== undefined)('a worker that is process 1 of a container
     expect((await worker.waitForExit()).code).toBe(0);
     expect(worker.log().at(-1)?.msg).toMatch(/^stopped\b/);
     expectInOrder(bench.database);
-  });
-
-  it('ends at once on the second signal', async () => {
-    const bench = await setUp();
-    const { worker, send } = await startAsFirst(bench);
-    await worker.waitForPoll('changed');
-    holdForWriting(bench.database);
-    send('SIGTERM');
-    await worker.waitForLog(({ msg }) => msg === STOPPING);
-    const askedAt = performance.now();
-    send('SIGTERM');
-    expect((await worker.waitForExit()).code).toBe(143);
-    expect(performance.now() - askedAt).toBeLessThan(3_000);
   });
 });

@@ -1,7 +1,6 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Bench, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { isLocked } from '../support/database.ts';
 import { makeFifo, openFullFifo, openUntilEnd } from '../support/fifo.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
@@ -88,14 +87,6 @@ describe('sync with a stuck reader', () => {
     await eventually('the poll is stored', () => isStored(bench));
     sync.send('SIGTERM');
     await eventually('it has ended', () => !sync.alive());
-  });
-
-  it('does not keep a worker from starting', async () => {
-    const bench = await setUp();
-    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
-    await eventually('the poll is stored', () => isStored(bench));
-    await eventually('the lock is free', () => !isLocked(bench.database));
-    expect(sync.alive()).toBe(true);
   });
 });
 

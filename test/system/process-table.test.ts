@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Bench, PASSWORD, setUp, setUpSynced, USERNAME } from '../support/bench.ts';
-import { type FrozenCopy, freezeCopy, pad } from '../support/copy-process.ts';
+import { type Bench, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
 import type { Environment } from '../support/program.ts';
 import { spellingsOf } from '../support/secret-encodings.ts';
 
@@ -28,24 +27,6 @@ function readProcess(pid: number, what: 'cmdline' | 'environ'): string {
   return readFileSync(`/proc/${pid}/${what}`, 'latin1');
 }
 
-/** A bench whose database takes long to copy, and whose password is in `.env`, too. */
-async function setUpLarge(): Promise<Bench & { readonly copies: string }> {
-  const bench = await setUpSynced();
-  pad(bench.database);
-  writeFileSync(join(bench.folder, '.env'), `LEAGUE_SYNC_PASSWORD=${PASSWORD}\n`);
-  const copies = join(bench.folder, 'copies');
-  mkdirSync(copies);
-  return { ...bench, copies };
-}
-
-/** The copy process gets only the environment that it needs. */
-function expectBare({ argv, environment }: FrozenCopy): void {
-  expectDiscreet(argv);
-  expectDiscreet(environment);
-  expect(environment).toContain('PATH=');
-  expect(environment).not.toContain('LEAGUE_SYNC_');
-}
-
 describe.skipIf(process.platform !== 'linux')('other programs of the same user', () => {
   it.each(PLACES)(
     'see no secret of a worker in its command line, its lock, and if it has a file, its environment: %s',
@@ -59,14 +40,4 @@ describe.skipIf(process.platform !== 'linux')('other programs of the same user',
       expect((await worker.stop()).code).toBe(0);
     },
   );
-
-  // A backup is copied by the same process as what is published.
-  it('see no secret in the process that copies', async () => {
-    const bench = await setUpLarge();
-    const sync = bench.start(['sync'], { LEAGUE_SYNC_PUBLISH: 'copies/copy.db' });
-    const copying = await freezeCopy(sync.pid, bench.copies);
-    expectBare(copying);
-    copying.goOn();
-    expect((await sync.waitForExit()).code).toBe(0);
-  });
 });

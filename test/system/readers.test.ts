@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { OUTSIDERS, type ReadOnlyClient } from '../support/read-only-client.ts';
 
@@ -55,14 +55,6 @@ async function startPolled(bench: SimulatedBench): Promise<RunningProgram> {
   return worker;
 }
 
-/** Suspends the worker within a poll: the service has the request and never answers. */
-async function waitWithinRequest({ simulator }: SimulatedBench, worker: RunningProgram): Promise<void> {
-  const before = leagueRequests(simulator).length;
-  simulator.setFault('hang', true);
-  worker.send('SIGHUP');
-  await eventually('the request hangs', () => leagueRequests(simulator).length > before);
-}
-
 /** Gives every league another name. */
 function rename({ simulator }: SimulatedBench, suffix: string): void {
   const leagues = simulator.leagues() as readonly Listed[];
@@ -70,19 +62,6 @@ function rename({ simulator }: SimulatedBench, suffix: string): void {
 }
 
 describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
-  it('while the worker waits, while it polls, and after it was stopped', async (context) => {
-    const bench = await openToAll(context, outsider);
-    const worker = await startPolled(bench);
-    await expectAll(bench, outsider);
-    await waitWithinRequest(bench, worker);
-    await expectAll(bench, outsider);
-    expect(await outsider.ask(bench.database, 'SELECT max(id) AS id, outcome FROM runs')).toEqual([
-      { id: 2, outcome: 'running' },
-    ]);
-    expect((await worker.stop()).code).toBe(0);
-    await expectAll(bench, outsider);
-  });
-
   it('at any time while each poll changes all of them', async (context) => {
     const bench = await openToAll(context, outsider);
     const worker = await startPolled(bench);

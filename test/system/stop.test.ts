@@ -1,12 +1,11 @@
-import { readdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Bench, leagueRequests, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import { addBlockingTrigger, SECONDS } from '../support/blocking-trigger.ts';
 import { startSilence } from '../support/certificate.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
-import { askSqlite3, holdForWriting, isLocked, isWritten, openConnection } from '../support/database.ts';
+import { askSqlite3, holdForWriting, isLocked, isWritten } from '../support/database.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram, readLines } from '../support/program.ts';
 import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
@@ -137,19 +136,6 @@ const SITUATIONS: readonly Situation[] = [
     POLL_END,
     [{ ...INTERRUPTED, http_status: 503, attempts: 1, pause_is_kept: 1 }],
   ],
-  [
-    'while its webhook is not answered',
-    async () => {
-      const receiver = await startReceiver(() => undefined);
-      const bench = await setUp({ leagues: makeLeagues(2) });
-      const worker = bench.start(['run'], receiver.env);
-      await worker.waitForPoll('changed');
-      await receiver.waitFor(1);
-      return { bench, worker };
-    },
-    IDLE_END,
-    [CHANGED],
-  ],
 ];
 
 const RUNS = `SELECT outcome, http_status, attempts, coalesce(not_before > finished_at, 0) AS pause_is_kept
@@ -188,17 +174,6 @@ describe('a worker that is stopped', () => {
     const { bench, worker, copying } = await startCopying();
     expect(wordsOf(await expectCleanStop(bench, worker))).toEqual(IDLE_END);
     expect([copying.hasEnded(), countLeagues(bench.copy)]).toEqual([true, 1]);
-  });
-
-  it('while a reader is connected leaves an emptied log', async () => {
-    const { bench, worker } = await startIdle();
-    const reader = openConnection(bench.database, { readonly: true });
-    const count = reader.prepare('SELECT count(*) AS n FROM leagues');
-    expect(count.get()).toEqual({ n: 124 });
-    await expectStop(worker);
-    expect(count.get()).toEqual({ n: 124 });
-    expect(readdirSync(dirname(bench.database))).not.toContain('leagues.db.lock');
-    expect(statSync(`${bench.database}-wal`).size).toBe(0);
   });
 
   it('under npm counts a Ctrl-C that npm forwards once', async () => {

@@ -10,14 +10,10 @@ import {
 } from '../support/certificate.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { failToSync } from '../support/failed-sync.ts';
-import { makeLeague } from '../support/leagues.ts';
 import type { Environment } from '../support/program.ts';
-import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
 
 const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };
-const TOKEN = grantLogin({ access_token: 'access-token-1' });
 const LOGIN = '/players/v1/authenticate/login';
-const LEAGUES = '/events/v1/leagues/';
 
 type Bad = {
   readonly certificate: (authority: Authority) => Certificate;
@@ -90,28 +86,6 @@ describe('a service over TLS', () => {
     const failed = await failToSync(setUpFor(address), { LEAGUE_SYNC_RUN_TIMEOUT: '2s' });
     expect(failed).toMatchObject({ code: 1, kind: 'network' });
     expect(failed.message).toContain(`POST ${address}${LOGIN} failed: the connection broke`);
-    expect(simulator.requests).toEqual([]);
-  });
-
-  it.each([
-    ['login', 'https', LOGIN],
-    ['leagues', 'http', LEAGUES],
-  ] as const)('that redirects the %s to another origin over %s does not get there', async (what, scheme, path) => {
-    const { simulator } = await setUp();
-    const authority = makeAuthority();
-    const certificate = authority.issue(HERE);
-    const other = await startTls(simulator.url, certificate);
-    const origin = scheme === 'https' ? `https://localhost:${other.port}` : simulator.url;
-    const redirect = json({}, 307, { location: origin + path });
-    const service = await startService({ login: TOKEN, leagues: listLeagues([makeLeague('a')]), [what]: redirect });
-    const front = await startTls(service.url, certificate);
-    const bench = setUpFor(`https://localhost:${front.port}`);
-    const exit = await bench.run(['sync'], { NODE_EXTRA_CA_CERTS: authority.file });
-    expect([exit.code, bench.rows('SELECT error_kind FROM runs')]).toEqual([1, [{ error_kind: 'status' }]]);
-    expect(exit.stderr).toContain(`was redirected (status 307) to ${origin}${path}, and redirects`);
-    expect(exit.stderr).toContain('; check LEAGUE_SYNC_BASE_URL.');
-    expect(service.seen(what)).toHaveLength(1);
-    expect(other.connections()).toBe(0);
     expect(simulator.requests).toEqual([]);
   });
 

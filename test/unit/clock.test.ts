@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { createMonotonic } from '../../src/time/clock.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { createMonotonic, systemClock } from '../../src/time/clock.ts';
 
 const HOUR = 3_600_000;
 /** Tolerance: more than the time between two readings, less than the expected leaps. */
@@ -49,4 +49,12 @@ describe('the monotonic clock', () => {
     await new Promise((wake) => setTimeout(wake, 50));
     expect(Math.abs(monotonic() - begun - (performance.now() - truth))).toBeLessThan(50);
   });
+});
+
+it('a sleep lasts as long as it should, though the clock is set back meanwhile', async () => {
+  const begun = performance.now();
+  const sleeping = systemClock.sleep(50);
+  using _setBack = vi.spyOn(Date, 'now').mockReturnValue(0);
+  await sleeping;
+  expect(performance.now() - begun).toBeGreaterThan(45);
 });

@@ -35,9 +35,8 @@ it('scheduled times around a DST change run again if the clock is also set back,
   expect(await watch(HOUR)).toEqual(['01:30:00', 'catch-up 02:35:01', '03:00:00']);
 });
 
-const ZONES = `Europe/Berlin Europe/London Atlantic/Azores America/New_York America/St_Johns America/Havana
-  America/Santiago America/Vancouver Africa/Casablanca Africa/Cairo Asia/Beirut Asia/Jerusalem Australia/Lord_Howe
-  Australia/Adelaide Pacific/Chatham Antarctica/Troll`.split(/\s+/);
+const ZONES = `Europe/Berlin Atlantic/Azores America/New_York America/St_Johns America/Havana America/Santiago
+  Africa/Casablanca Africa/Cairo Asia/Beirut Australia/Lord_Howe Pacific/Chatham Antarctica/Troll`.split(/\s+/);
 
 /** The days around a change in which these are compared. */
 const SCHEDULES: readonly (readonly [number, readonly string[]])[] = [

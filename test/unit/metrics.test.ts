@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { createTestClock } from '../support/clock.ts';
+import { makeFolder } from '../support/folder.ts';
 import { createTestMonitor, makeMonitorSources } from '../support/monitor-sources.ts';
 import { ended, makeReport } from '../support/run-report.ts';
 import { readScrape, type Scrape } from '../support/scrape.ts';
@@ -55,6 +56,17 @@ describe('the metrics', () => {
     expect(counted.length).toBeGreaterThan(20);
     expect(counted.filter(({ value }) => value !== 0)).toEqual([]);
     expect(found.value('league_sync_run_duration_seconds_count', { kind: 'leagues' })).toBe(0);
+  });
+
+  it('say how many leagues there are, and how large the files of the database are', async () => {
+    const { open, read } = createStage();
+    using folder = makeFolder();
+    folder.write('leagues.db-wal', 'of 11 bytes');
+    open({ path: folder.write('leagues.db', 'short') });
+    const found = await read();
+    const leagues = ['live', 'removed'].map((state) => found.value('league_sync_leagues', { state }));
+    const bytes = ['', '_wal'].map((of) => found.value(`league_sync_database${of}_bytes`));
+    expect([...leagues, ...bytes]).toEqual([7, 2, 5, 11]);
   });
 
   it('leave out an expiry as soon as it is not known any more', async () => {

@@ -109,14 +109,6 @@ describe('a list of leagues', () => {
     const answer = JSON.stringify({ leagues: [makeLeague('l1')] }).replace('"l1"', sent);
     expect([...(await parseAnswer(answer)).leagues.keys()]).toEqual([id]);
   });
-
-  it('has a field named __proto__ in extra', async () => {
-    const named = '{"__proto__":{"status":"x"},"league_id"';
-    const answer = JSON.stringify({ leagues: [makeLeague('l1')] }).replace('{"league_id"', named);
-    const league = (await parseAnswer(answer)).leagues.get('l1')?.league;
-    expect(league?.extra).toBe('{"__proto__":{"status":"x"}}');
-    expect(league?.status).toBe('active');
-  });
 });
 
 describe('an element', () => {
@@ -213,14 +205,6 @@ describe('an element', () => {
     const { rejections } = await parseElements(among(makeLeague('l1', { sport: null, priority: 'first' })));
     expect(rejections[0]?.problems.map(({ path }) => path)).toEqual(['sport', 'priority']);
   });
-
-  it('that is rejected is stored as canonical JSON, so that the order of keys makes no difference', async () => {
-    const element = makeLeague('l1', { sport: null });
-    const turned = Object.fromEntries(Object.entries(element).reverse());
-    const [one] = (await parseElements(among(element))).rejections;
-    const [other] = (await parseElements(among(turned))).rejections;
-    expect(other?.raw).toBe(one?.raw);
-  });
 });
 
 describe('a league that is sent twice', () => {
@@ -270,12 +254,6 @@ describe('a list with many rejections', () => {
       'leagues[0] sport is null; leagues[1] sport is null; leagues[2] sport is null; …',
     );
     await expect(parseElements(bad(1))).rejects.toThrow('1 of 1 leagues cannot be stored');
-  });
-
-  it('counts every element once', async () => {
-    const list = await parseElements([...good(5), ...good(2), ...bad(3), null]);
-    expect(list.leagues.size + list.duplicates + list.rejections.length).toBe(list.received);
-    expect([list.received, list.duplicates, list.rejections.length]).toEqual([11, 2, 4]);
   });
 
   it('counts identical rejections as duplicates, but each of them towards the half', async () => {

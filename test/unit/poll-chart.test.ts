@@ -51,24 +51,9 @@ describe('the chart of polls', () => {
     expect(steps).toEqual([17, 478, 17, 17]);
   });
 
-  it('stays as it is until the next poll is due', () => {
-    const polls = [pollAt(NOW - 3 * MINUTE)];
-    const chartAt = (now: number): string => String(renderPolls(polls, HOUR, now));
-    const step = HOUR / 90;
-    expect(chartAt(NOW + 1)).toBe(chartAt(NOW + step - 1));
-    expect(chartAt(NOW + step + 1)).not.toBe(chartAt(NOW + step - 1));
-  });
-
   it('leaves out polls from before its time, and those whose bar would begin there', () => {
     const ages = [MINUTE, HOUR - 1_000, 2 * HOUR];
     expect(boxesOf(ages.map((age) => pollAt(NOW - age)))).toHaveLength(2);
-  });
-
-  it('begins with the first poll where there is none before', () => {
-    const [first] = boxesOf([1, 20].map((age) => pollAt(NOW - age * MINUTE)));
-    const [whole] = boxesOf([1, 20, 61].map((age) => pollAt(NOW - age * MINUTE)));
-    expect(first?.x).toBeLessThan(100);
-    expect(whole?.x).toBeGreaterThan(700);
   });
 
   it('shows how long a failed poll took, and no axis where no poll has ended', () => {
@@ -103,11 +88,6 @@ describe('the chart of polls', () => {
     expect(chart.match(/class="over[^>]*>[^<]*/g)).toEqual([expect.stringMatching(/>4\.2 s$/)]);
     expect(chart).toContain('>400 ms</text>');
     expect(chart).toContain('half took at most 200 ms');
-  });
-
-  it('gives a poll during which the clock was set back the lowest bar', () => {
-    const [took] = boxesOf([pollAt(NOW - MINUTE, -HOUR)]);
-    expect(took).toMatchObject({ kind: 'took', height: 1.5 });
   });
 
   it.each([

@@ -15,7 +15,7 @@ describe('JSON for PostgreSQL', () => {
   });
 
   it('takes a string of any length with any number of escapes', () => {
-    const text = '\\n'.repeat(12_000_000);
+    const text = '\\n'.repeat(6_000_000);
     expect(storableJson(`["${text}1e9999",1e999999]`)).toBe(`["${text}1e9999","1e999999"]`);
   });
 

@@ -139,15 +139,6 @@ describe('the log of the runs', () => {
     expect(held[0]?.msg).toMatch(/; held because so; league-sync accept-removals shows them$/);
     expect(held[3]?.msg).toMatch(/; held because so; recovered after 1 failed poll in /);
   });
-
-  it('warns of held removals only once if the profile is polled in between', () => {
-    const { lines, note } = createStage();
-    const held = reportOf({ outcome: 'held', heldBecause: 'so', counts: { ...NO_COUNTS, held: 6 } });
-    note(held);
-    note(reportOf({ kind: 'profile' }));
-    note(held);
-    expect(lines.map(({ level }) => level)).toEqual(['warn', 'info', 'info']);
-  });
 });
 
 function refused(): CredentialsError {

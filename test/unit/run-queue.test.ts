@@ -110,15 +110,6 @@ describe('the run queue', () => {
     });
   });
 
-  it('merges waiting requests into one run', async () => {
-    const { queue, started, endRun } = createStage();
-    queue.request('leagues', 'schedule');
-    queue.request('leagues', 'manual');
-    await endRun();
-    await queue.idle();
-    expect(started).toEqual(['leagues schedule']);
-  });
-
   it('postpones runs during a Retry-After and makes up for each kind once', async () => {
     const { clock, pause, queue, started, endRun } = createStage();
     pause.extend(clock.now() + 30 * MINUTE);

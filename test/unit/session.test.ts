@@ -221,16 +221,6 @@ describe('a session', () => {
     await disposed;
     expect(await failed).toBeInstanceOf(StoppedError);
   });
-
-  it('stops renewing without an error', async () => {
-    const { keep, clock, stop, logins } = createStage();
-    const keeping = keep();
-    await clock.advance(MINUTE);
-    stop();
-    await keeping;
-    await clock.advance(DAY);
-    expect(logins).toHaveLength(1);
-  });
 });
 
 describe('a session whose credentials are refused', () => {
@@ -287,15 +277,6 @@ describe('a session whose credentials are refused', () => {
     await tellsUntil(until + 2 * HOUR);
     clock.step(-4 * HOUR);
     await tellsUntil(until - 2 * HOUR);
-  });
-
-  it('retries at once on retryNow', async () => {
-    const { session, use, logins } = createStage({ fails: (login) => (login === 1 ? refusal() : undefined) });
-    await rejectionOf(use());
-    session.retryNow();
-    expect(await use()).toBe('token-2');
-    expect(session.failure()).toBeUndefined();
-    expect(logins).toHaveLength(2);
   });
 
   it('uses a rotated secret within ten seconds, even during the longest wait', async () => {
@@ -465,16 +446,6 @@ describe('a session whose token is rejected', () => {
     await stage.clock.advance(HOUR);
     const before = stage.logins.length;
     expect(await stage.ask('leagues', refusal())).toBe(`token-${before + 1}`);
-  });
-
-  it('starts at a minute again once the resource accepts a request', async () => {
-    const stage = createStage();
-    for (let round = 0; round < 3; round += 1) {
-      await askInVain(stage);
-      await stage.clock.advance(MINUTE);
-      await stage.ask('leagues');
-    }
-    expect(stage.logins.at(-1)).toMatchObject({ at: 3 * MINUTE });
   });
 
   it('names the failure that blocks polls of the leagues, even if the profile is tried again first', async () => {

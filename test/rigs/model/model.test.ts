@@ -13,8 +13,8 @@ describe('a history of polls leaves what a model made only from the contract exp
   });
 
   it.each([
-    ['a few leagues', FEW, 30],
-    ['so many leagues that the guard acts', MANY, 20],
+    ['a few leagues', FEW, 10],
+    ['so many leagues that the guard acts', MANY, 6],
   ])(`%s, random histories (TEST_SEED=${SEED})`, async (_, shape, numRuns) => {
     await playHistories(shape, numRuns, SEED);
   });
