@@ -7,7 +7,7 @@
 
 ARG BASE=node:24-bookworm-slim
 # Must equal the version in package.json, or the build fails: a label cannot be read from a file.
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 
 FROM ${BASE} AS build
 WORKDIR /app

@@ -72,7 +72,7 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
     emit: () => undefined,
     staleAt: (now: number) => formatTimestamp(now + freshForMs),
     fingerprint,
-    programVersion: '0.1.0',
+    programVersion: '0.2.0',
     quietFields: [],
   } as const;
   const pruning = createRetention(RETENTION_MS, deps, log);
