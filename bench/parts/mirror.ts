@@ -20,7 +20,7 @@ const CHANGES = 1_000_000;
 const KILLED_AFTER_MS = 10_000;
 const CHANGED = 20;
 const POLLS = 50;
-const WATCHED_MS = 40_000;
+const WATCHED_MS = 20_000;
 
 /** What the mirror in PostgreSQL takes, and whether polls wait for it. */
 export const mirror: Part = {
