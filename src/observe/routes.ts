@@ -17,18 +17,32 @@ export function createApp(monitor: Monitor, log: Log, stop: AbortSignal) {
   const enqueue = createRequestQueue();
   const { pages, notFound } = createPages(monitor);
   const queued = new Map(Object.entries({ ...createJsonApi(monitor), ...pages }));
-  const respondInTurn = enqueue((request) => (queued.get(request.path) ?? notFound)(request));
+  const answer: Handler = (request) => (queued.get(request.path) ?? notFound)(request);
+  const respondInTurn = enqueue(answer);
+  /** Of readers that wait, by their query: a change wakes them all, and those that ask the same share an answer. */
+  const shared = new Map<string, ReturnType<Handler>>();
+  const respondTogether = (request: Request): ReturnType<Handler> => {
+    const query = request.query.toString();
+    const answerNow: Handler = () => {
+      // Who asks from now on may know of a later change.
+      shared.delete(query);
+      return answer(request);
+    };
+    const response = shared.get(query) ?? enqueue(answerNow)(request, true);
+    shared.set(query, response);
+    return response;
+  };
   /** Makes a response that has nothing new anew, until it has, or its time is over. */
   const respondWhenNew = async (request: Request): Promise<Response> => {
     using place = readers.enter();
     if (place === undefined)
       return jsonResponse({ error: 'too many readers wait: ask again without wait' }, 503, { 'Retry-After': '1' });
-    let response = await respondInTurn(request, true);
+    let response = await respondTogether(request);
     const until = performance.now() + (response.waitMs ?? 0);
     request.hold(response.waitMs ?? 0);
     while (response.waitMs !== undefined && performance.now() < until) {
       if (!(await readers.wait(until - performance.now(), request.gone))) break;
-      response = await respondInTurn(request, true);
+      response = await respondTogether(request);
     }
     return response;
   };
