@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
+import { type IncomingMessage, get as request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { createWebhookRows } from '../../src/store/tables/webhook.ts';
@@ -85,6 +88,7 @@ async function measure(folder: string, count: number, kind: Kind): Promise<Figur
   await using worker = start(service, { LEAGUE_SYNC_RUN_RETENTION: '1d' });
   const url = await worker.url();
   const pruning = await longestSilence(url, async () => {
+    await worker.ready();
     while (countRuns(path) > DAY_MS / 10_000 + 10) {
       await Promise.all([worker.poll(), get(`${url}/`)]);
       await sleep(100);
@@ -142,6 +146,8 @@ async function longestSilence(url: string, work: () => Promise<unknown>): Promis
       await sleep(PROBE_EVERY_MS);
     }
   })();
+  // If the work fails, that is the error, and not that the worker stops answering then.
+  probing.catch(() => undefined);
   await work();
   await sleep(WATCH_MS);
   isOver = true;
@@ -149,10 +155,12 @@ async function longestSilence(url: string, work: () => Promise<unknown>): Promis
   return longest;
 }
 
+/** Each request has a connection of its own: the worker closes idle ones, which a request may be about to use. */
 async function get(url: string): Promise<void> {
-  const response = await fetch(url);
-  await response.arrayBuffer();
-  if (!response.ok && response.status !== 503) throw new Error(`${url} answered ${response.status}`);
+  const [response] = (await once(request(url, { agent: false }), 'response')) as [IncomingMessage];
+  await buffer(response);
+  const { statusCode } = response;
+  if (statusCode !== 200 && statusCode !== 503) throw new Error(`${url} answered ${statusCode}`);
 }
 
 function countRuns(path: string): number {
