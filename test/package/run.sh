@@ -70,6 +70,17 @@ holds_the_licences() {
   ((granted >= packages))
 }
 
+# The list of packages that is attached to a release (docs/release.md) names all that is in the bundle.
+sbom_names_the_bundle() {
+  (cd "$project" && npm sbom --sbom-format cyclonedx) >"$work/sbom.json"
+  grep -oE '^(@[a-z0-9-]+/)?[a-z0-9.-]+ [0-9]+\.[0-9]+\.[0-9]+ \(' "$work/package/dist/THIRD-PARTY-NOTICES.txt" |
+    sed -E 's/^(.*) (.*) \($/"bom-ref": "\1@\2"/' >"$work/bundled"
+  [[ -s $work/bundled ]]
+  while read -r entry; do grep -qF "$entry" "$work/sbom.json" || echo "lacks $entry"; done <"$work/bundled" |
+    tee "$work/unlisted"
+  [[ ! -s $work/unlisted ]]
+}
+
 # What is said of the project's other files leads to a checkout; the manual goes with the program.
 links_of_the_manual_lead_somewhere() {
   local page target
@@ -160,6 +171,7 @@ check 'the package holds nothing but what is expected' holds_nothing_else
 check 'it lacks nothing of that' lacks_nothing
 check 'it holds no secret' holds_no_secret
 check 'it holds the licence of each package in the bundle' holds_the_licences
+check 'npm sbom names each package in the bundle' sbom_names_the_bundle
 check 'the links of its documents lead somewhere' links_of_the_manual_lead_somewhere
 check "it is smaller than $most_packed_kb kB" is_small
 check 'its package.json says what it is, and runs nothing where it is installed' describes_itself
