@@ -126,7 +126,7 @@ function createReceiver() {
 function readChanges(path: string): Pick<Day, 'changes' | 'changeBytes'> {
   const db = new Database(path, { readonly: true });
   try {
-    const select = `SELECT count(*) AS changes, sum(length(before)) + sum(length(after)) AS changeBytes FROM league_changes`;
+    const select = `SELECT count(*) AS changes, total(length(before)) + total(length(after)) AS changeBytes FROM league_changes`;
     const found = db.prepare<[], Pick<Day, 'changes' | 'changeBytes'>>(select).get();
     if (found === undefined) throw new Error('the feed cannot be counted');
     return found;
