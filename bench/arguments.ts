@@ -6,7 +6,9 @@ import { loop } from './parts/event-loop.ts';
 import { history } from './parts/history.ts';
 import { load } from './parts/load.ts';
 import { mirror } from './parts/mirror.ts';
+import { noise } from './parts/noise.ts';
 import { pages } from './parts/pages.ts';
+import { readers } from './parts/readers.ts';
 import { runs } from './parts/runs.ts';
 import { start } from './parts/start.ts';
 import { life } from './parts/typical.ts';
@@ -15,8 +17,8 @@ import { year } from './parts/year.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
 /** All parts, in the order in which they are measured and reported. */
-const PARTS: readonly Part[] = [load, life, start, loop, webhook, mirror, pages, runs, history, year];
-const ROUNDS = 5;
+const PARTS: readonly Part[] = [load, life, start, loop, webhook, mirror, readers, pages, runs, history, noise, year];
+const ROUNDS = 3;
 const NAMES = PARTS.map(({ name }) => name).join(', ');
 
 const OPTIONS = {

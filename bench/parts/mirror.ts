@@ -20,7 +20,7 @@ const CHANGES = 1_000_000;
 const KILLED_AFTER_MS = 10_000;
 const CHANGED = 20;
 const POLLS = 50;
-const WATCHED_MS = 40_000;
+const WATCHED_MS = 20_000;
 
 /** What the mirror in PostgreSQL takes, and whether polls wait for it. */
 export const mirror: Part = {
@@ -82,9 +82,10 @@ async function measureFill(folder: string, server: PostgresServer) {
   const idle = await run('whole');
   const [command = '', ...rest] = args;
   const killed = spawn(command, rest, { env: { PATH: process.env.PATH, ...envFor('parts') }, stdio: 'ignore' });
+  const ended = once(killed, 'exit');
   await sleep(KILLED_AFTER_MS);
   killed.kill('SIGKILL');
-  await once(killed, 'exit');
+  await ended;
   const second = await run('parts');
   const counts = await Promise.all(['whole', 'parts'].map((schema) => countChanges(server, schema)));
   if (counts.some((count) => count !== CHANGES)) throw new Error(`the mirrors have ${counts.join(' and ')} changes`);

@@ -55,7 +55,10 @@ function spanOf(polls: number): string {
   return polls === YEAR_OF_POLLS ? 'a year' : `${formatNumber(polls / POLLS_A_DAY)} days`;
 }
 
-function judge({ bytes, freshnessMs, attentionMs, pagesMs, memory }: YearFigures, span: string): readonly Goal[] {
+function judge(
+  { bytes, freshnessMs, attentionMs, pagesMs, processorMs, memory }: YearFigures,
+  span: string,
+): readonly Goal[] {
   const slowest = Math.max(...PAGE_QUERIES.map((name) => pagesMs[name] ?? Number.NaN));
   const growth = (memory.at(-1)?.residentBytes ?? Number.NaN) / (memory[2]?.residentBytes ?? Number.NaN);
   return [
@@ -63,6 +66,12 @@ function judge({ bytes, freshnessMs, attentionMs, pagesMs, memory }: YearFigures
     { what: `${span} of polls, \`freshness\``, values: [freshnessMs], unit: 'ms', must: 10 },
     { what: `${span} of polls, \`attention\``, values: [attentionMs], unit: 'ms', must: 10 },
     { what: `${span} of polls, slowest of the status page's queries`, values: [slowest], unit: 'ms', must: 10 },
+    ...Object.entries(processorMs).map(([page, ms]) => ({
+      what: `${span} of polls, \`${page}\`, processor time`,
+      values: [ms],
+      unit: 'ms',
+      must: 60,
+    })),
     {
       what: `${span} of polls, memory flat: resident after the last twelfth by that after the second`,
       values: [growth],
@@ -84,7 +93,8 @@ collection, at the beginning and after each twelfth. The process runs the source
 program that ships; what counts is whether it grows. As long as the database does, so does what SQLite keeps of it in memory, to 16 MB at most.`);
 
 function tell(figures: YearFigures, span: string): string {
-  const { polls, pollMs, bytes, outcomes, rows, freshnessMs, attentionMs, pagesMs, cookbookMs, memory } = figures;
+  const { polls, pollMs, bytes, outcomes, rows, freshnessMs, attentionMs, pagesMs, processorMs, cookbookMs, memory } =
+    figures;
   const sizes = [
     ['database, MB', formatNumber(bytes.database / 1e6)],
     ['write-ahead log at its largest, MB', formatNumber(bytes.largestWal / 1e6)],
@@ -105,6 +115,7 @@ function tell(figures: YearFigures, span: string): string {
       { 'view freshness': freshnessMs, 'view attention': attentionMs, ...pagesMs },
       formatNumber,
     ),
+    numbers(['asked', 'processor time, ms'], processorMs, formatNumber),
     numbers(['asked of the cookbook', 'ms'], cookbookMs, formatNumber),
     markdownTable(['day', 'resident, MB', 'heap, MB'], months),
   ].join('\n\n');

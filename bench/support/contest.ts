@@ -24,7 +24,13 @@ export type Entry = Cost & {
 };
 
 type Task = { readonly work: Work; readonly lists: Lists; readonly digest: string };
-type Contest = { readonly leagues: number; readonly rounds: number; readonly folder: string };
+type Contest = {
+  readonly leagues: number;
+  readonly rounds: number;
+  readonly folder: string;
+  /** By default the sample leagues. */
+  readonly make?: (count: number) => readonly SentLeague[];
+};
 
 /**
  * Runs the tasks of all contestants in turn, so that a busy minute of the machine affects all of them. Throws if one of
@@ -32,7 +38,7 @@ type Contest = { readonly leagues: number; readonly rounds: number; readonly fol
  */
 export async function compete(contestants: readonly Contestant[], contest: Contest): Promise<readonly Entry[]> {
   await using service = await startService(contest.folder, 'contest');
-  const tasks = makeTasks(service.home, contest.leagues);
+  const tasks = makeTasks(service.home, (contest.make ?? makeLeagues)(contest.leagues));
   const entries: Entry[] = [];
   for (let round = 0; round < contest.rounds; round += 1) {
     const places = contestants.map((contestant) => settle(contestant, service, round));
@@ -54,8 +60,7 @@ export async function compete(contestants: readonly Contestant[], contest: Conte
   return entries;
 }
 
-function makeTasks(folder: string, count: number): readonly Task[] {
-  const leagues = makeLeagues(count);
+function makeTasks(folder: string, leagues: readonly SentLeague[]): readonly Task[] {
   const lists: Readonly<Record<Work, readonly SentLeague[]>> = {
     'first load': leagues,
     'again, nothing changed': inOtherOrder(leagues),

@@ -31,6 +31,25 @@ export function makeLeagues(count: number): readonly SentLeague[] {
   });
 }
 
+const OPTIONAL = LEAGUE_FIELDS.filter(({ presence }) => presence === 'optional').map(({ name }) => name);
+
+/**
+ * Leagues that cost more than their number tells: a dash beyond Latin-1 in every name, and every optional field absent
+ * in a third or a quarter of them, at random, so that there are a thousand sets of fields.
+ */
+export function makeUnevenLeagues(count: number): readonly SentLeague[] {
+  const random = createRandom(SEED + 2);
+  return makeLeagues(count).map((league) => {
+    const absent = OPTIONAL.filter((_, index) => pickIndex(index % 2 === 0 ? 3 : 4, random) === 0);
+    const fields = Object.entries(league).filter(([name]) => !absent.includes(name as (typeof OPTIONAL)[number]));
+    return {
+      ...Object.fromEntries(fields),
+      league_id: league.league_id,
+      league_name: `${league.league_name} \u2014 A`,
+    };
+  });
+}
+
 /** The same leagues, shuffled. */
 export function inOtherOrder(leagues: readonly SentLeague[]): readonly SentLeague[] {
   return shuffleItems(leagues, createRandom(SEED + 1));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Tries again for a while if a process that was just killed finishes a write. */
@@ -11,6 +11,11 @@ export function makeScratchFolder(parent: string): string {
   // Not `once`: npm forwards the signal a second time, which would end the removal halfway.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
   return folder;
+}
+
+/** With `synchronous` FULL, as in the program, many polls on a disk would take hours. Disk speed is measured elsewhere. */
+export function memoryFolder(): string | undefined {
+  return existsSync('/dev/shm') ? '/dev/shm' : undefined;
 }
 
 /** A subfolder for one measurement, removed at the end of the scope. */

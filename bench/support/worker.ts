@@ -46,6 +46,8 @@ export type Worker = AsyncDisposable & {
   readonly spawnedAt: number;
   /** The URL of the status page. */
   readonly url: () => Promise<string>;
+  /** Resolves when it can be asked for polls. */
+  readonly ready: () => Promise<void>;
   /** Resolves when the polls at start, leagues and profile, are recorded. */
   readonly started: () => Promise<void>;
   /** Sends SIGHUP, and resolves when the poll is recorded. */
@@ -87,6 +89,7 @@ export function startWorker(folder: string, url: string, env: Environment = {}):
     pid,
     spawnedAt,
     url: async () => (JSON.parse(await lineWith((text) => text.includes('"url"'))) as { url: string }).url,
+    ready: async () => void (await lineWith((text) => text.includes('worker started'))),
     started: async () => {
       await lineWith((text) => isRun(text, 'leagues'));
       await lineWith((text) => isRun(text, 'profile'));

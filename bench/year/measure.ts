@@ -21,8 +21,14 @@ const RECIPE = /^### (?<question>.+)\n(?:(?!#|```).*\n)*```sql\n(?<sql>[^`]+)```
 /** Milliseconds, by request. */
 export type Times = Readonly<Record<string, number>>;
 
-/** How long the status page, `/status.json` and the metrics take to answer, in this process and without a network. */
-export async function timePages(store: Store, clock: HandClock): Promise<Times> {
+/** The pages whose processor time is measured, too. */
+const COSTED = ['/', '/changes'];
+
+/**
+ * How long the status page, `/status.json` and the metrics take to answer, in this process and without a network, and
+ * how much processor time the pages take that people open most.
+ */
+export async function timePages(store: Store, clock: HandClock): Promise<Record<'pagesMs' | 'processorMs', Times>> {
   const monitor = createTestMonitor(clock);
   monitor.open({ ...makeMonitorSources(), store });
   const { handle } = createApp(monitor, pino({ level: 'silent' }), new AbortController().signal);
@@ -39,7 +45,9 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     'queries of /': await timeOf(async () => void readStored(state)),
   };
   for (const [name, path] of Object.entries(pathsIn(store.path))) times[name] = await timeOf(() => ask(path));
-  return times;
+  const processorMs: Record<string, number> = {};
+  for (const path of COSTED) processorMs[path] = await costOf(() => ask(path));
+  return { pagesMs: times, processorMs };
 }
 
 /** The pages that people open, of the league and of the day with the most changes too. */
@@ -94,4 +102,12 @@ async function timeOf(work: () => Promise<void>): Promise<number> {
     times.push(performance.now() - began);
   }
   return median(times);
+}
+
+/** The mean of the processor time, in ms. */
+async function costOf(work: () => Promise<void>): Promise<number> {
+  const began = process.cpuUsage();
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) await work();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1_000 / REPEATS;
 }

@@ -37,10 +37,11 @@ export type YearOptions = ServiceOptions & {
   readonly clock: HandClock;
   /** How long after a good poll the data is fresh. */
   readonly freshForMs?: number;
+  readonly quietFields?: readonly string[];
 };
 
 export async function openYearWorker(path: string, options: YearOptions): Promise<YearWorker> {
-  const { clock, freshForMs = 3 * 60_000 + RUN_TIMEOUT_MS, ...service } = options;
+  const { clock, freshForMs = 3 * 60_000 + RUN_TIMEOUT_MS, quietFields = [], ...service } = options;
   const stop = new AbortController().signal;
   const log = pino({ level: 'silent' });
   const store = await openTestStore(path, { clock });
@@ -73,7 +74,7 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
     staleAt: (now: number) => formatTimestamp(now + freshForMs),
     fingerprint,
     programVersion: '0.2.0',
-    quietFields: [],
+    quietFields,
   } as const;
   const pruning = createRetention(RETENTION_MS, deps, log);
   return {

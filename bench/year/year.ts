@@ -37,6 +37,8 @@ export type YearFigures = {
   readonly freshnessMs: number;
   readonly attentionMs: number;
   readonly pagesMs: Times;
+  /** Processor time of the pages that people open most. */
+  readonly processorMs: Times;
   readonly cookbookMs: Times;
   /** At the beginning, and after each month. */
   readonly memory: readonly Memory[];
@@ -54,10 +56,10 @@ export async function measureYear(path: string, { polls, conditional }: YearOpti
   // Closing checkpoints the WAL.
   const bytes = { database: statSync(path).size, largestWal };
   await using worker = await openYearWorker(path, { clock, conditional });
-  const pagesMs = await timePages(worker.store, clock);
+  const { pagesMs, processorMs } = await timePages(worker.store, clock);
   const times = await timeStatements(path);
   const { freshness: freshnessMs, attention: attentionMs, cookbook: cookbookMs } = times;
-  return { polls, ...polled, bytes, rows: countRows(path), freshnessMs, attentionMs, pagesMs, cookbookMs };
+  return { polls, ...polled, bytes, rows: countRows(path), freshnessMs, attentionMs, pagesMs, processorMs, cookbookMs };
 }
 
 async function pollFor(path: string, options: YearOptions & { readonly clock: HandClock }): Promise<Polled> {

@@ -54,6 +54,20 @@ export function createFeedApi({ read, provenance }: Monitor, turns: Turns, stop:
     const response = jsonTextResponse(`"changes":[${entries.map(changeJson).join()}]`, others);
     return { isNews: entries.length > 0, response };
   };
+  /** A change wakes all that wait: those that ask the same share an answer. */
+  const shared = new Map<string, Promise<ReturnType<typeof look>>>();
+  const lookTogether = (since: number, at: string | undefined, limit: number) => {
+    const asked = [since, at, limit].join();
+    const answer =
+      shared.get(asked) ??
+      turns.take(() => {
+        // Who asks from now on may know of a later change.
+        shared.delete(asked);
+        return look(since, at, limit, MAX_AWAITED_CHARS);
+      });
+    shared.set(asked, answer);
+    return answer;
+  };
 
   let waiting = 0;
   const handle = withParameters(PARAMETERS['/changes.json'], async (values, request) => {
@@ -67,7 +81,7 @@ export function createFeedApi({ read, provenance }: Monitor, turns: Turns, stop:
     waiting += 1;
     try {
       for (;;) {
-        const { isNews, response } = await turns.take(() => look(since, at, limit, MAX_AWAITED_CHARS));
+        const { isNews, response } = await lookTogether(since, at, limit);
         const leftMs = until - performance.now();
         if (isNews || leftMs <= 0 || !(await sleep(leftMs, request.gone))) return response;
       }
