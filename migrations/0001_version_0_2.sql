@@ -437,8 +437,9 @@ FROM example, (VALUES
 		'SELECT league_id, league_name, removed_at FROM leagues WHERE removed_at IS NOT NULL ORDER BY removed_at'),
 	('What is the whole history of a league?',
 		'SELECT seq, at, kind, coalesce(after, before) ->> ''$.league_name'' AS league_name, before, after FROM'
-			|| ' league_changes WHERE league_id IN (SELECT league_id FROM league_changes WHERE coalesce(after, before) ->>'
-			|| ' ''$.league_name'' = <name>) ORDER BY seq'),
+			|| ' league_changes WHERE league_id IN (SELECT league_id FROM leagues WHERE league_name = <name> UNION SELECT'
+			|| ' league_id FROM league_changes WHERE coalesce(after, before) ->> ''$.league_name'' = <name>) ORDER BY'
+			|| ' seq'),
 	('Which earlier values did a league have, and until when?',
 		'SELECT at, league_name, field, old_value, new_value FROM league_field_changes WHERE league_id IN (SELECT'
 			|| ' league_id FROM leagues WHERE league_name = <name>) ORDER BY seq'),
