@@ -116,6 +116,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     requestsBefore = world.requests.length;
     const unanswered = sent.filter(({ status }) => status === undefined);
     if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);
+    if (DENIALS.some((name) => world.switches.active().includes(name))) deniedAt = elapsed();
     if (error_kind === 'credentials' && elapsed() - deniedAt > DENIAL_MS && sent.length > 0)
       fail(`run ${run_id}: refused, although no fault refuses anything`);
     note(`run ${run_id} ${outcome} (${trigger})`);
