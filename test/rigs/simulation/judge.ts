@@ -179,7 +179,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const waitedMs = request.at - refused.at;
       if (waitedMs < 59_000) fail(`a login ${waitedMs} ms after it was refused`);
       const earlier = before.filter(({ endpoint, life }) => endpoint === 'login' && life === refused.life).at(-2);
-      const isFirst = earlier?.status === 200 && pause === undefined;
+      const isFirst = earlier?.status === 200 && pause === undefined && before.at(-1) === refused;
       if (isFirst && waitedMs > 110_000) fail(`the first login after a refusal came ${waitedMs} ms later`);
     }
   };
