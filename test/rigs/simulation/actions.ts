@@ -7,21 +7,24 @@ import { makeLeague } from '../../support/leagues.ts';
 import type { Lives } from './lives.ts';
 import type { Stage } from './stage.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+const HOUR = 3_600_000;
 const FAULTS = [
   ...['down', 'login-down', 'login-refused', 'rate-limit', 'long-pause', 'profile-forbidden', 'redirect', 'always-401'],
   ...['result-fail', 'not-json', 'empty-list', 'drop-third', 'bad-rows', 'new-field', 'duplicates', 'etag'],
   ...['born-expired', 'wrong-clock', 'slow', 'cut-body', 'hang', 'webhook-500', 'webhook-410', 'webhook-hang'],
 ];
 const MOST_FAULTS = 2;
+/** A world has few kinds of faults, so that they come again, and in each order. */
+const FAULTS_A_WORLD = 5;
 const FIRST_LEAGUES = 15;
 const CLOCK_STEPS_MS = [-2 * HOUR, -3_000, 3_000, 90_000, 2 * HOUR, 40 * HOUR];
+/** What ends a worker; in some worlds nothing does. */
+const ENDS: readonly Kind[] = ['kill', 'stop', 'restore', 'restart'];
 
 export type Kind = (typeof KINDS)[number];
 export const KINDS = [
-  ...(['list', 'fault', 'service', 'receiver', 'kill', 'start', 'stop', 'backup', 'restore', 'hangup'] as const),
-  ...(['poll', 'accept', 'password', 'revoke', 'webhook', 'clock', 'busy', 'refuse', 'allow'] as const),
+  ...(['list', 'fault', 'service', 'receiver', 'kill', 'start', 'stop', 'backup', 'restore', 'restart'] as const),
+  ...(['hangup', 'poll', 'accept', 'password', 'revoke', 'webhook', 'clock', 'busy', 'refuse', 'allow'] as const),
 ];
 
 /** What happens to a worker: by the service, the network, a person, other programs and the machine. */
@@ -48,10 +51,11 @@ export function createActions(stage: Stage, lives: Lives) {
     world.setLeagues(list);
     note(`the list has ${list.length}`);
   };
+  const faults = Array.from({ length: FAULTS_A_WORLD }, () => random.pick(FAULTS));
   const switchFault = (): void => {
     const active = world.switches.active();
     const isEnd = active.length >= MOST_FAULTS || (active.length > 0 && random.chance(0.5));
-    const name = random.pick(isEnd ? active : FAULTS);
+    const name = random.pick(isEnd ? active : faults);
     world.switches.set(name, !isEnd);
     note(`${name} ${isEnd ? 'ends' : 'begins'}`);
   };
@@ -59,15 +63,20 @@ export function createActions(stage: Stage, lives: Lives) {
     world.network[party] = random.pick(['up', 'up', 'up', 'down', 'slow', 'pausing']);
     note(`the network to the ${party} is ${world.network[party]}`);
   };
+  /** Now and then back to before a slot that has just been. */
   const stepClock = async (): Promise<void> => {
-    const ms = random.pick(CLOCK_STEPS_MS);
+    const aheadMs = stage.nextSlot() - stage.elapsed();
+    const isBeforeSlot = random.chance(0.3) && aheadMs < 8 * HOUR;
+    if (isBeforeSlot) await stage.pass(aheadMs + random.int(1, 4_000), lives.isRunning);
+    const ms = isBeforeSlot ? -6_000 : random.pick(CLOCK_STEPS_MS);
     stage.time.step(ms);
     judge.markStep();
     judge.endLife();
     note(`the clock steps by ${ms / 1_000} s`);
-    await lives.show();
+    if (random.chance(0.3)) await restart();
+    else if (!isBeforeSlot) await lives.show();
     // The worker looks at the clock each second: it makes up for what it missed, and misses no slot right after that.
-    await stage.during(stage.clock.sleep(8_000));
+    await stage.pass(8_000, lives.isRunning, 0);
   };
   const start = (): void => {
     if (lives.isRunning()) return;
@@ -75,13 +84,22 @@ export function createActions(stage: Stage, lives: Lives) {
     for (const table of REFUSED.slice(1)) other.allow(table);
     lives.start();
   };
-  const restoreBackup = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     if (random.chance(0.5)) await lives.stop();
     else lives.kill();
+  };
+  const restart = async (): Promise<void> => {
+    await end();
+    start();
+    await stage.time.settle();
+  };
+  const restoreBackup = async (): Promise<void> => {
+    await end();
     // What was in flight may have come.
     await stage.time.settle();
     lives.restore();
   };
+  const lastSeq = (): number => judge.lastSeq(lives.path());
   const weighted: readonly (readonly [number, Kind, () => unknown])[] = [
     [20, 'list', changeList],
     [14, 'fault', switchFault],
@@ -92,22 +110,22 @@ export function createActions(stage: Stage, lives: Lives) {
     [4, 'stop', lives.stop],
     [2, 'backup', lives.backUp],
     [2, 'restore', restoreBackup],
+    [2, 'restart', restart],
     [4, 'hangup', person.hangUp],
     [3, 'poll', person.askForPoll],
     [3, 'accept', person.acceptRemovals],
     [2, 'password', person.changePassword],
     [2, 'revoke', () => world.tokens.revokeAll()],
-    [
-      2,
-      'webhook',
-      () => person.moveWebhook(random.chance(0.5) ? 'end' : random.int(0, 1 + judge.lastSeq(lives.path()))),
-    ],
+    [2, 'webhook', () => person.moveWebhook(random.chance(0.5) ? 'end' : random.int(0, 1 + lastSeq()))],
     [3, 'clock', stepClock],
     [3, 'busy', () => other.occupy(random.int(100, random.pick([90_000, 90_000, 900_000])))],
     [2, 'refuse', () => other.refuse(random.pick(REFUSED))],
     [2, 'allow', () => other.allow(random.pick(REFUSED))],
   ];
-  const drawn = weighted.flatMap(([weight, kind, action]) => Array.from({ length: weight }, () => ({ kind, action })));
+  const isEndless = random.chance(0.2);
+  const drawn = weighted
+    .filter(([, kind]) => !isEndless || !ENDS.includes(kind))
+    .flatMap(([weight, kind, action]) => Array.from({ length: weight }, () => ({ kind, action })));
   return {
     /** Does something at random, unless it is of a kind that is left out. */
     act: async (without: readonly Kind[]): Promise<void> => {
@@ -177,7 +195,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
 const REFUSED = ['league_changes', 'runs', 'logins', 'webhook', 'outputs'];
 
 /** Another program that writes to the database. */
-function createOtherProgram({ judge, note, pass }: Stage, lives: Lives) {
+function createOtherProgram({ judge, note, pass, random, reader }: Stage, lives: Lives) {
   const open = (): Database.Database | undefined =>
     existsSync(lives.path()) ? new Database(lives.path(), { timeout: 0 }) : undefined;
   const execute = (sql: string, db = open()): void => {
@@ -207,14 +225,16 @@ function createOtherProgram({ judge, note, pass }: Stage, lives: Lives) {
     },
     refuse: (table: string): void => {
       note(`${table} takes nothing`);
-      judge.markTrouble(Number.POSITIVE_INFINITY);
-      for (const what of ['INSERT', 'UPDATE'])
+      judge.markTrouble(true);
+      for (const what of random.pick([['INSERT'], ['UPDATE'], ['INSERT', 'UPDATE']]))
         once(`CREATE TRIGGER IF NOT EXISTS refuse_${table}_${what} BEFORE ${what} ON ${table}
           BEGIN SELECT RAISE(ABORT, 'refused'); END`);
     },
     allow: (table: string): void => {
-      judge.markTrouble();
-      for (const what of ['INSERT', 'UPDATE']) once(`DROP TRIGGER IF EXISTS refuse_${table}_${what}`);
+      const triggers = reader.rows(lives.path(), "SELECT name, tbl_name FROM sqlite_schema WHERE name LIKE 'refuse_%'");
+      const ended = triggers.filter(({ tbl_name }) => tbl_name === table);
+      for (const { name } of ended) once(`DROP TRIGGER ${name}`);
+      judge.markTrouble(ended.length < triggers.length);
     },
   };
 }

@@ -12,12 +12,16 @@ export function createDeliveryJudge(
   /** After which changes a message may begin because the webhook was moved, or the database restored. */
   let moved: readonly number[] = [];
   const sent = { stale: false, refused: false };
-  let [wasStale, mayRepeat] = [false, false];
+  let [wasTold, mayRepeat] = [false, false];
   return {
     move: (seq: number): void => {
       moved = [...moved, seq];
       // Whether data is stale is judged by the machine's clock there, not by that of the world: an end may be told again.
-      mayRepeat = wasStale;
+      mayRepeat = wasTold;
+    },
+    /** That the last message was sent may not be recorded: what it told may be told again. */
+    kill: (): void => {
+      mayRepeat = wasTold;
     },
     /** The webhook goes on where the backup was; a message that it had in flight keeps its bounds. */
     restore: (webhook: Row | undefined): void => {
@@ -48,14 +52,12 @@ export function createDeliveryJudge(
       }
       if (known !== undefined) return;
       if (type === 'data.stale' && !hasData()) fail('data.stale before there was any');
-      if (type === 'data.fresh' && !sent.stale) {
-        if (!mayRepeat) fail('data.fresh without data.stale');
-        mayRepeat = false;
-      }
-      if (type === 'credentials.accepted' && !sent.refused) fail('credentials.accepted without credentials.refused');
+      const isFirst = type === 'data.fresh' ? !sent.stale : type === 'credentials.accepted' && !sent.refused;
+      if (isFirst && !mayRepeat) fail(`${type} without its beginning`);
+      if (isFirst) mayRepeat = false;
       if (type === 'data.stale' || type === 'data.fresh') sent.stale = type === 'data.stale';
-      wasStale ||= sent.stale;
       if (type.startsWith('credentials')) sent.refused = type === 'credentials.refused';
+      wasTold ||= sent.stale || sent.refused;
     },
   };
 }

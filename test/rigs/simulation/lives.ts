@@ -2,23 +2,34 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFil
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { DatabaseError, StoppedError } from '../../../src/errors.ts';
+import type { Log } from '../../../src/log.ts';
 import { createApp } from '../../../src/observe/routes.ts';
+import type { Monitor } from '../../../src/observe/worker-state.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
 import { PUBLISHED, type Stage } from './stage.ts';
 
 /** A stop may take 10 s (contract, 6). */
 const LONGEST_STOP_MS = 10_000;
 
-type App = ReturnType<typeof createApp>;
+type Watched = { readonly monitor: Monitor; readonly log: Log };
+
+/** One app shows all workers of the process, one after the other: the metrics' library never lets go of what it makes. */
+let app: ReturnType<typeof createApp> | undefined;
+let watched: Watched | undefined;
+const follow = <K extends keyof Watched>(part: K): Watched[K] => {
+  const call = (name: string | symbol, ...given: unknown[]): unknown =>
+    Reflect.apply(Reflect.get(watched?.[part] ?? {}, name), watched?.[part], given);
+  return new Proxy({} as Watched[K], { get: (_, name) => call.bind(undefined, name) });
+};
 
 type Life = {
   readonly number: number;
   readonly path: string;
   readonly stopping: AbortController;
   pollNow: () => void;
-  /** Makes what the worker shows of itself, when it is first looked at. */
-  open: (() => App) | undefined;
-  app: App | undefined;
+  watched: Watched | undefined;
+  /** What its page has said. */
+  readonly said: Set<string>;
   /** Whether it was not killed. */
   isAlive: boolean;
   isOver: boolean;
@@ -53,8 +64,8 @@ export function createLives(stage: Stage) {
       },
       copy: publish,
       mirror: () => Promise.reject(new Error('nothing is mirrored here')),
-      serve: async (_, { monitor, stop }) => {
-        life.open = () => createApp(monitor, log, stop);
+      serve: async (_, { monitor }) => {
+        life.watched = { monitor, log };
         return undefined;
       },
     });
@@ -78,14 +89,8 @@ export function createLives(stage: Stage) {
       const number = lives.length;
       const stopping = new AbortController();
       const life: Life = {
-        number,
-        path,
-        stopping,
-        pollNow: () => undefined,
-        open: undefined,
-        app: undefined,
-        isAlive: true,
-        isOver: false,
+        ...{ number, path, stopping, isAlive: true, isOver: false },
+        ...{ pollNow: () => undefined, watched: undefined, said: new Set() },
       };
       lives.push(life);
       note(`start ${number}`);
@@ -124,7 +129,7 @@ export function createLives(stage: Stage) {
       for (const suffix of ['', '-wal'])
         if (existsSync(life.path + suffix)) copyFileSync(life.path + suffix, path + suffix);
       life.stopping.abort(new StoppedError());
-      judge.endLife();
+      judge.kill();
       reader.keep(path);
       judge.look(path, false);
     },
@@ -144,6 +149,7 @@ export function createLives(stage: Stage) {
       path = join(folder, `restored-${lives.length}`, 'leagues.db');
       mkdirSync(dirname(path), { recursive: true });
       copyFileSync(file, path);
+      reader.keep(path);
       judge.restore(path);
     },
     /** Has what the worker shows of itself judged. */
@@ -151,9 +157,10 @@ export function createLives(stage: Stage) {
       // The worker looks at everything each second.
       await during(clock.sleep(2_000));
       const life = current();
-      if (life === undefined) return;
-      life.app ??= life.open?.();
-      if (life.app !== undefined) await judge.judgeState(life.app);
+      if (life?.watched === undefined) return;
+      watched = life.watched;
+      app ??= createApp(follow('monitor'), follow('log'), new AbortController().signal);
+      await judge.judgeState(app, life.said);
     },
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),

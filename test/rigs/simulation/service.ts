@@ -147,14 +147,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     return answer(given, request, signal);
   };
   return {
-    requests,
-    secrets,
-    delivered,
-    tries,
-    network,
-    switches,
-    tokens,
-    service,
+    ...{ requests, secrets, delivered, tries, network, switches, tokens, service },
     leagues: () => leagues,
     setLeagues: (list: readonly Record<string, unknown>[]): void => {
       leagues = list;

@@ -14,8 +14,8 @@ const SCHEDULES = ['5 */2 * * *', '*/20 */6 * * *', '0 1,5,9,13,17,21 * * *', '3
 /** What an operator may change between two lives. */
 const PROFILE_SCHEDULES = ['off', '0 */8 * * *', '40 3 * * *'];
 const ZONES = ['UTC', 'Europe/London', 'America/New_York', 'Australia/Lord_Howe'];
-/** A week with a change of clocks in Europe, one with another in America, and one without. */
 const REMOVAL_LIMITS = [5, 20, 50];
+/** A week with a change of clocks in Europe, one with another in America, and one without. */
 const STARTS = ['2026-10-22T09:30:00.000Z', '2026-10-29T22:10:00.000Z', '2026-07-03T00:00:00.000Z'].map(Date.parse);
 const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
 /** How long it is of interest when a login comes after it was refused. */
@@ -73,7 +73,7 @@ export function createStage(seed: number) {
   };
 
   return {
-    ...{ random, time, clock, elapsed, world, judge, reader, trace, note, folder },
+    ...{ random, time, clock, elapsed, world, judge, reader, trace, note, folder, nextSlot },
     /** The settings of the next life: now and then, a person has changed them. */
     config: (database: string): Config => {
       if (random.chance(0.3)) {
@@ -81,11 +81,10 @@ export function createStage(seed: number) {
         isNew = true;
       }
       note(Object.values(drawn).join(', '));
-      judge.setRemovalLimit(Number.parseInt(drawn.LEAGUE_SYNC_REMOVAL_LIMIT, 10) / 100);
       if (isNew || loaded === undefined) loaded = load();
       isNew = false;
       slot = { at: Number.NEGATIVE_INFINITY, aheadMs: 0 };
-      judge.setSchedule(loaded.schedule);
+      judge.setSettings(loaded);
       return { ...loaded, database };
     },
     /** Gives the account a new password, here and at the service. */
@@ -95,15 +94,16 @@ export function createStage(seed: number) {
       for (const secret of [password, pair, Buffer.from(pair).toString('base64')]) world.secrets.add(secret);
       writeFileSync(passwordFile, `${password}\n`);
     },
-    /** Lets time pass; while nothing is in flight, short sleeps may last minutes longer. */
-    pass: async (ms: number, isRunning: () => boolean = () => false): Promise<void> => {
+    /** Lets time pass; while nothing is in flight, short sleeps may last minutes longer, but at most `most`. */
+    pass: async (ms: number, isRunning: () => boolean = () => false, most = SLACK_MS.idle): Promise<void> => {
       const until = elapsed() + ms;
       while (elapsed() < until) {
         const last = world.requests.at(-1);
         const isRefused = last?.endpoint === 'login' && last.status === 401 && elapsed() - last.at < REFUSAL_MS;
         const isBusy = isRefused || (last !== undefined && last.endedAt === undefined);
         const slotAt = nextSlot();
-        await time.advance(Math.min(until, slotAt), random.int(0, isBusy ? SLACK_MS.busy : SLACK_MS.idle));
+        const slackMs = Math.min(most, isBusy ? SLACK_MS.busy : SLACK_MS.idle);
+        await time.advance(Math.min(until, slotAt), random.int(0, slackMs));
         if (elapsed() === slotAt && isRunning()) judge.await('a poll at its slot');
         judge.throwIfFailed();
       }

@@ -30,7 +30,7 @@ export async function runWorld(seed: number, { actions, without } = ALL): Promis
     lives.start();
     await time.settle();
     for (let count = 0; count < actions && elapsed() < TROUBLE_MS; count += 1) {
-      await pass(random.pick([2, 15, 60, 240]) * random.int(1, MINUTE), lives.isRunning);
+      await pass(random.pick([0, 2, 15, 60, 240]) * random.int(1, MINUTE), lives.isRunning);
       await act(without);
       if (random.chance(SHARE_SHOWN)) await lives.show();
     }
