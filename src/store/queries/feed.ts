@@ -25,8 +25,11 @@ const matches = ({ leagueId, kind }: FeedFilter): string =>
   `${leagueId === undefined ? 'true' : 'league_id = @leagueId'} AND ${kind === undefined ? 'true' : 'kind = @kind'}`;
 
 /** The number of the newest change; 0 if there is none. */
-export function lastSeq(db: Database.Database): number {
-  return db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
+export const lastSeq = (db: Database.Database): number => prepareLastSeq(db)();
+
+function prepareLastSeq(db: Database.Database): () => number {
+  const select = db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck();
+  return () => select.get() ?? 0;
 }
 
 /** Repeats what `read` found last until the feed grows, or an argument changes. */
@@ -52,7 +55,8 @@ export function readSeqs(db: Database.Database, at: string): FeedRange {
 
 /** What the worker asks of the feed. */
 export const createFeed = (db: Database.Database) => ({
-  lastSeq: () => lastSeq(db),
+  /** The webhook asks each second. */
+  lastSeq: prepareLastSeq(db),
   /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
   changesAfter: (seq: number, limits: BatchLimits): readonly Change[] =>
     readBatch(db, { after: seq, last: lastSeq(db) }, limits).entries,
