@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { sidecarFiles } from '../config/paths.ts';
 import { EXIT, UsageError } from '../errors.ts';
-import { createCopyProcess } from '../outputs/copy.ts';
+import { createCopyProcess } from '../outputs/publish-copy.ts';
 import { withReader } from '../store/connection.ts';
 import {
   assertAbsent,

@@ -4,7 +4,7 @@ import { StoppedError } from '../errors.ts';
 import { createEvents, type Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
-import { createCopyProcess } from '../outputs/copy.ts';
+import { createCopyProcess } from '../outputs/publish-copy.ts';
 import { REAL_SYSTEM } from '../service/connection.ts';
 import type { LockCommand } from '../store/worker-lock.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';

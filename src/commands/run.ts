@@ -2,7 +2,7 @@ import { loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
 import { createMirrorProcess } from '../mirror/process.ts';
 import { serveStatus } from '../observe/serve.ts';
-import { createCopyProcess } from '../outputs/copy.ts';
+import { createCopyProcess } from '../outputs/publish-copy.ts';
 import { REAL_SYSTEM } from '../service/connection.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command, ProcessIO } from './command.ts';

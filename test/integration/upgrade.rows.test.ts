@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createCopyProcess } from '../../src/outputs/copy.ts';
+import { createCopyProcess } from '../../src/outputs/publish-copy.ts';
 import { findPackage } from '../../src/package.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import { dumpTables, execute, type Row } from '../support/database.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
-import type { CopyDatabase } from '../../src/outputs/copy.ts';
+import type { CopyDatabase } from '../../src/outputs/publish-copy.ts';
 import { REAL_SYSTEM } from '../../src/service/connection.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';

@@ -1,6 +1,6 @@
 import { utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createCopyOutput } from '../../src/outputs/copy.ts';
+import { createCopyOutput } from '../../src/outputs/publish-copy.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { createTestClock } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
