@@ -39,8 +39,24 @@ type OneShot<T> = Pick<OpenOptions, 'serviceMoved'> & {
 export async function pollOnce<T extends { readonly report: RunReport }>(
   io: ProcessIO,
   config: Config,
-  { poll, ...opening }: OneShot<T>,
+  oneShot: OneShot<T>,
 ): Promise<T> {
+  const { result, copy } = await runPoll(io, config, oneShot);
+  const { report } = result;
+  if (report.error !== undefined) throw report.error;
+  await io.closeLogs();
+  if (io.stop.aborted)
+    throw new StoppedError(
+      report.outcome === 'interrupted'
+        ? 'nothing was written except the interrupted run'
+        : `the poll had ended: ${describeReport(report)}`,
+    );
+  const why = copy?.lastError() ?? null;
+  if (why !== null) io.warn({ message: `the published copy could not be made: ${why}` });
+  return result;
+}
+
+async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: OneShot<T>) {
   const { pid, stop: signal } = io;
   // By default, logs only warnings and errors, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
@@ -57,17 +73,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, copy?.onEvent);
   const result = await poll(deps);
   if (copy?.isDue()) await copy.attempt(signal, signal);
-  const { report } = result;
-  if (report.error !== undefined) throw report.error;
-  if (signal.aborted)
-    throw new StoppedError(
-      report.outcome === 'interrupted'
-        ? 'nothing was written except the interrupted run'
-        : `the poll had ended: ${describeReport(report)}`,
-    );
-  const why = copy?.lastError() ?? null;
-  if (why !== null) io.warn({ message: `the published copy could not be made: ${why}` });
-  return result;
+  return { result, copy };
 }
 
 /** Skips failed logins and logs failed polls at level info, since `main` prints the error as the last line. */

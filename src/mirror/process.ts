@@ -34,14 +34,16 @@ export function createMirrorProcess({ program: [executable = '', ...rest], envir
   ): Promise<Results[Job]> => {
     const input: MirrorInput = { job, path, target };
     const explain = ({ how, why, cause }: ChildEnd): RunError => {
-      if (how === 'killed') return new KilledError('network', true, `The process that writes the mirror was killed.`);
+      const mirror = `mirror at ${labelOf(target)}`;
+      if (how === 'killed')
+        return new KilledError('network', true, `The process that writes the ${mirror} was killed.`);
       // `pg` throws at bytes that it does not understand, in a listener.
-      const isCrash = how === 'crashed';
-      const what = isCrash
-        ? 'its answer is not one of PostgreSQL'
-        : `the process that writes the mirror failed (${why})`;
+      const what =
+        how === 'crashed'
+          ? `its answer is not one of PostgreSQL, or could not be read (${why})`
+          : `the process that writes the mirror failed (${why})`;
       const fix = how === 'failed' ? RESTART : undefined;
-      return new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}.`, { cause, fix });
+      return new RunError('network', true, `The ${mirror} cannot be used: ${what}.`, { cause, fix });
     };
     const report = (progress: unknown): void => onProgress(progress as Progress);
     const options = { explain, environment, input, signal, maxSilenceMs: MAX_SILENCE_MS, onProgress: report };

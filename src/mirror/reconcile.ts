@@ -2,7 +2,7 @@ import type { MirrorSnapshot } from '../store/queries/mirror.ts';
 import type { Transaction } from './connect.ts';
 import { rowsJson } from './row-json.ts';
 import { deleteStatement, upsertStatement } from './statements.ts';
-import { OTHER_TABLES, sourceOf, type Table } from './tables.ts';
+import { hasId, OTHER_TABLES, sourceOf, type Table } from './tables.ts';
 
 /** Approximate limit of one statement: it is built synchronously and held in memory several times. */
 export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
@@ -48,10 +48,17 @@ async function firstRecentRun({ query }: Transaction): Promise<number> {
   return Math.max(1, Number(row?.first ?? 1));
 }
 
+const KEYS_AT_ONCE = 5_000;
+
 async function deleteMissing(tx: Transaction, snapshot: MirrorSnapshot, table: Table): Promise<void> {
   const keys = table.columns.filter(({ name }) => table.key.includes(name));
-  // Keys are short, so all fit one statement: those of 800,000 runs have 12 MB.
-  const all = { limit: Number.MAX_SAFE_INTEGER };
-  const { rows } = snapshot.page({ ...sourceOf(table), columns: table.key }, 1, all);
-  await tx.query(deleteStatement(table), rowsJson(rows, keys, 'string'));
+  // Without ids, there is at most one row for each league, or few: all keys fit one statement.
+  const limit = hasId(table) ? KEYS_AT_ONCE : Number.MAX_SAFE_INTEGER;
+  for (let from: number | undefined = 1; from !== undefined; ) {
+    // The last page is empty: behind it there is nothing to keep.
+    const { rows, next } = snapshot.page({ ...sourceOf(table), columns: table.key }, from, { limit });
+    const range = hasId(table) ? [from, next ?? null] : [];
+    await tx.query(deleteStatement(table), rowsJson(rows, keys, 'string'), ...range);
+    from = hasId(table) ? next : undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from './connect.ts';
-import { type Column, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table } from './tables.ts';
+import { type Column, hasId, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table } from './tables.ts';
 
 // Relations are in double quotes, as in migrations/postgres: see `Transaction.query`. Rows arrive as one JSON list.
 
@@ -17,11 +17,12 @@ export function upsertStatement({ name, columns, key }: Table): string {
       IS DISTINCT FROM (${others.map((column) => `excluded.${column}`).join(', ')})`;
 }
 
-/** Deletes the rows whose keys are not in the list. */
+/** Deletes the rows whose keys are not in the list; of a table with ids, those of ids from the one to before the other. */
 export function deleteStatement({ name, columns, key }: Table): string {
   const keys = columns.filter((column) => key.includes(column.name));
+  const range = hasId({ key }) ? 'AND stored.id >= $2::bigint AND ($3::bigint IS NULL OR stored.id < $3::bigint)' : '';
   return `DELETE FROM "${name}" AS stored WHERE NOT EXISTS (SELECT FROM ${recordset(keys)}
-    WHERE ${key.map((column) => `sent.${column} = stored.${column}`).join(' AND ')})`;
+    WHERE ${key.map((column) => `sent.${column} = stored.${column}`).join(' AND ')}) ${range}`;
 }
 
 const FROM_JSON: Readonly<Record<Column['type'], (name: string) => string>> = {

@@ -5,6 +5,9 @@ export type Table = { readonly name: string; readonly columns: readonly Column[]
 export type Column = { readonly name: string; readonly type: ColumnType };
 export type ColumnType = NonNullable<DictionaryRow['type']>;
 
+/** Whether the rows have an id, by which SQLite's rowids order them, too. */
+export const hasId = ({ key }: Pick<Table, 'key'>): boolean => key[0] === 'id';
+
 /** PostgreSQL's type for each type of the dictionary. */
 export const POSTGRES_TYPES: Readonly<Record<ColumnType, string>> = {
   text: 'text',

@@ -82,7 +82,8 @@ export async function runChild([executable = '', ...args]: readonly string[], op
     if (isSilent) throw explain({ how: 'silent', why: `it did not respond for ${formatDuration(maxSilenceMs)}` });
     if (code === null) throw explain({ how: 'killed', why: 'it was killed' });
     if (last?.result !== undefined) return last.result;
-    if (last?.error != null) throw toError(last.error);
+    if (last?.error != null)
+      throw last.error.kind === 'internal' ? explain({ how: 'failed', why: last.error.what }) : toError(last.error);
     const why = /^league-sync:? (.+)/m.exec(stderr)?.[1] ?? `exit code ${code}`;
     throw explain({ how: last === undefined ? 'failed' : 'crashed', why });
   } finally {

@@ -45,7 +45,8 @@ export async function openFollower(output: Output, { store, clock, log }: Follow
   let isWanted = false;
   let isStored = true;
   /** What the row in `outputs` should be. */
-  let row: OutputRow = await store.write(() => store.outputs.open(name, output.label()), signal);
+  const label = output.label();
+  let row: OutputRow = await store.write(() => store.outputs.open(name, label), signal);
 
   const firstWaitMs = (): number => (row.failed_attempts > 0 ? 0 : (output.dueInMs?.(row.done_at) ?? 0));
   /** If the row cannot be written now, it is written after the next step. */

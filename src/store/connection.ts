@@ -90,7 +90,16 @@ export function openUntouched(path: string, mayLackTables = false): Database.Dat
     });
   const lacksWal = readHeader(file)?.isWal && ['-wal', '-shm'].some((suffix) => !existsSync(file + suffix));
   const openOne = (name: string) => openReader(name, mayLackTables);
-  const db = lacksWal ? withTemporaryCopy(file, ['-wal'], openOne) : openOne(file);
+  const openCopy = (copy: string) => {
+    try {
+      return openOne(copy);
+    } catch (error) {
+      // A message must name the file that the user knows.
+      if (!(error instanceof DatabaseError)) throw error;
+      throw new DatabaseError(error.what.replaceAll(copy, file), { cause: error.cause, fix: error.fix });
+    }
+  };
+  const db = lacksWal ? withTemporaryCopy(file, ['-wal'], openCopy) : openOne(file);
   db.exec('BEGIN');
   return db;
 }

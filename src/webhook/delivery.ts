@@ -1,4 +1,4 @@
-import type { WebhookSource } from '../config/webhook.ts';
+import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { RunError, SettingsError, StoppedError, toRunError } from '../errors.ts';
 import type { Listener, WorkerEvent } from '../events.ts';
 import { createVoice } from '../failure-streak.ts';
@@ -52,11 +52,15 @@ export async function openDelivery(options: DeliveryOptions, opening: AbortSigna
   /** How long to wait before the next attempt, in ms. */
   const leftMs = (): number => Math.max(0, dueAt - clock.monotonic(), retryAfter.until() - clock.now());
   /** Undefined if another process has given the message up since the row was read. */
-  const attempt = async (id: string, signal: AbortSignal): Promise<Attempt | undefined> => {
+  const attempt = async (
+    id: string,
+    target: WebhookTarget | undefined,
+    signal: AbortSignal,
+  ): Promise<Attempt | undefined> => {
     const body = outbox.body(id);
     if (body === undefined) return undefined;
     try {
-      return await sendMessage({ message_id: id, message_body: body }, source(), { clock, signal, send });
+      return await sendMessage({ message_id: id, message_body: body }, target ?? source(), { clock, signal, send });
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
       return { outcome: 'failed', isSent: false, what: error.problems[0]?.message ?? error.message };
@@ -108,7 +112,7 @@ export async function openDelivery(options: DeliveryOptions, opening: AbortSigna
     if (row.output?.next_attempt_at == null) dueAt = 0;
     if (leftMs() > 0) return leftMs();
     isRetryAsked = false;
-    const result = await attempt(row.message_id, signal);
+    const result = await attempt(row.message_id, target, signal);
     if (result !== undefined) record(row, row.message_id, result);
     return 0;
   };

@@ -81,7 +81,8 @@ const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> 
 
 /** A worker that serves the page runs. */
 const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
-const COMMAND = /(league-sync (?:accept-removals|changes|check|profile|webhook \w+)(?: --since \S*\w)?)/;
+const COMMAND =
+  /(league-sync (?:accept-removals|backup|changes|check|mirror(?: rebuild)?|profile|run|status|sync|webhook \w+)(?: --since \S*\w)?)/;
 
 /** Advice of the view `attention` as fits a page, with its commands as they are to be typed. */
 export function renderAdvice(text: string, asTyped: (command: string) => string): Html {
