@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createCopyProcess } from '../../src/outputs/publish-copy.ts';
 import { findPackage } from '../../src/package.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
-import { dumpTables, execute, type Row } from '../support/database.ts';
+import { dumpTables, execute, type Row, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -119,5 +119,18 @@ describe('a database of version 0.1.0', () => {
     expect(schema_migrations).toEqual([...(before.schema_migrations ?? []), ...migrations]);
     expect(data_dictionary).not.toEqual(before.data_dictionary);
     expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/), base_url: null }]);
+  });
+
+  it('keeps what another program has beside it, and does not set off its triggers', async () => {
+    using folder = makeFolder();
+    const path = placeOld(
+      folder,
+      `CREATE TABLE notes (run_id INTEGER REFERENCES runs (id) ON DELETE CASCADE, note TEXT);
+       INSERT INTO notes VALUES (1, 'the first poll');
+       CREATE TRIGGER noted AFTER INSERT ON runs WHEN new.id < 10 BEGIN INSERT INTO notes VALUES (new.id, 'new'); END;`,
+    );
+    await using service = await startService();
+    await using _ = await start(folder, service);
+    expect(readRows(path, 'SELECT * FROM notes')).toEqual([{ run_id: 1, note: 'the first poll' }]);
   });
 });
