@@ -13,7 +13,7 @@ export type Place = { readonly clone: string; readonly database: string };
 export type Finding = 'exists' | 'foreign' | { readonly fault: string };
 
 /** Commands of npm itself that documents may name. */
-const OF_NPM = ['ci', 'install', 'pack', 'uninstall', 'version'];
+const OF_NPM = ['ci', 'install', 'pack', 'sbom', 'uninstall', 'version'];
 /** Our command; of a service made of the template, `league-sync@NAME`. */
 const OUR_COMMAND = /^(?:.*\/)?league-sync(?:@[\w-]+)?$/;
 

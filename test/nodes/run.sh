@@ -11,7 +11,7 @@ majors=(26)
 # One or more for each module of Node, and each part of JavaScript's library, that `src` builds on.
 tests=(test/unit/{child-process,clock.timestamp,cron,cron.dst,environment.dotenv,json,log,network-error,proxy,race-abort}.test.ts
   test/unit/{response.date,retry-after,table,token}.test.ts
-  test/integration/{database,delivery,http,lock,run.deadline,server,service,store,upgrade}.test.ts)
+  test/integration/{database,delivery,http,worker-lock,run.deadline,server,service,store,upgrade}.test.ts)
 
 # on MAJOR COMMAND… - with that Node ahead of all others; each Node process that starts writes down which it is.
 on() {

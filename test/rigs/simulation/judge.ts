@@ -92,9 +92,11 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
         pauseUntil > since || (pauseUntil > 0 && at > since - LONGEST_DOUBT_MS && steps.some((time) => time >= at)),
     );
   /** What a failed poll may have met, so that it is repeated; `startedAt` in elapsed ms. */
-  const judgeFailure = (startedAt: number, errorKind: unknown): void => {
+  const judgeFailure = (startedAt: number, { trigger, error_kind: errorKind }: Row): void => {
     const last = world.requests.findLast(({ endpoint }) => endpoint !== 'profile');
-    if ((last?.pauseUntil ?? 0) > elapsed() && last?.endedAt === elapsed()) {
+    // A catch-up is followed by another only if the pause was too long for its own retries.
+    const least = trigger === 'catch-up' ? startedAt + RUN_TIMEOUT_MS : elapsed();
+    if ((last?.pauseUntil ?? 0) > least && last?.endedAt === elapsed()) {
       pausedUntil = last?.pauseUntil ?? 0;
       awaited.set('a poll after a pause', pausedUntil + LONGEST_FIRST_WAIT_MS);
     }
@@ -122,7 +124,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     note(`run ${run_id} ${outcome} (${trigger})`);
     lastOutcome = String(outcome);
     if (elapsed() >= pausedUntil) awaited.delete('a poll after a pause');
-    if (outcome === 'failed') judgeFailure(elapsed() - Number(duration_ms), error_kind);
+    if (outcome === 'failed') judgeFailure(elapsed() - Number(duration_ms), { trigger, error_kind });
     const isStored = error_kind !== 'database' && troubleAt < elapsed() - Number(duration_ms);
     if (outcome === 'failed') failures = isStored && failures !== undefined ? failures + 1 : undefined;
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
