@@ -13,6 +13,7 @@ import {
   replaceCopy,
   writeCopy,
 } from '../store/copy-database.ts';
+import { sizeOf } from '../store/database-file.ts';
 import { formatSize } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { answerParent } from './child.ts';
@@ -30,7 +31,8 @@ export const backup: Command<DatabaseOption & { readonly file: string }> = async
   if (!exists(dirname(target))) throw new UsageError(`The folder ${dirname(target)} does not exist; create it first.`);
 
   const part = `${target}.${io.pid}.part`;
-  const whole = formatSize(statSync(path).size);
+  // What the WAL holds may be new pages, or newer versions of old ones.
+  const whole = formatSize(sizeOf(path) + sizeOf(`${path}-wal`));
   const copied = (): string => formatSize(tryOrUndefined(() => statSync(part).size) ?? 0);
   using _ = startProgress(io, () => `copying ${copied()} of ${whole}`);
   await createCopyProcess(io)(resolve(path), part, { signal: io.stop });

@@ -40,15 +40,16 @@ function ownSettings(source: Environment): Record<string, string> {
 }
 
 /**
- * The known name that begins with a misspelt `name`, else the closest; undefined if none is close. Case does not count,
+ * The shortest known name that begins with a misspelt `name`, else the closest; undefined if none is close. Case does not count,
  * and two swapped letters are two edits.
  */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const byLower = new Map(known.map((one) => [one.toLowerCase(), one]));
   const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
-  const longer = name.length < 3 ? undefined : byLower.keys().find((one) => one.startsWith(wanted));
-  return byLower.get(longer ?? closestMatch(wanted, [...byLower.keys()], { maxDistance }) ?? '');
+  const longer = [...byLower.keys()].filter((one) => name.length >= 3 && one.startsWith(wanted));
+  const [shortest] = longer.toSorted((one, other) => one.length - other.length);
+  return byLower.get(shortest ?? closestMatch(wanted, [...byLower.keys()], { maxDistance }) ?? '');
 }
 
 /** The end of a message about an unknown name; empty if none is close. */

@@ -74,16 +74,18 @@ export function createFeedApi({ read, provenance }: Monitor, turns: Turns, stop:
     const { since, limit } = values;
     const [at, wait] = [readInstant(values.at), readWait(values.wait)];
     if (wait === 0) return turns.enqueue(() => look(since, at, limit).response)(request);
+    const until = performance.now() + wait;
+    let answer = await lookTogether(since, at, limit);
+    if (answer.isNews) return answer.response;
     if (waiting >= MOST_WAITING)
       return jsonResponse({ error: 'too many readers wait: ask again without wait' }, 503, { 'Retry-After': '1' });
-    const until = performance.now() + wait;
     request.hold(wait);
     waiting += 1;
     try {
       for (;;) {
-        const { isNews, response } = await lookTogether(since, at, limit);
         const leftMs = until - performance.now();
-        if (isNews || leftMs <= 0 || !(await sleep(leftMs, request.gone))) return response;
+        if (answer.isNews || leftMs <= 0 || !(await sleep(leftMs, request.gone))) return answer.response;
+        answer = await lookTogether(since, at, limit);
       }
     } finally {
       waiting -= 1;

@@ -91,6 +91,9 @@ describe('/changes.json', () => {
     expect(performance.now() - began).toBeGreaterThan(290);
     const readers = Array.from({ length: 101 }, () => ask('/changes.json?since=5&wait=50s'));
     expect((await Promise.race(readers)).status).toBe(503);
+    // Who need not wait is answered even then.
+    expect((await ask('/changes.json?since=4&wait=50s')).json).toMatchObject({ changes: [{ seq: 5 }] });
+    expect((await ask('/changes.json?since=6&wait=50s')).status).toBe(409);
     // A poll that changes nothing ends no wait.
     worker.send('SIGHUP');
     await worker.waitForPoll('unchanged');

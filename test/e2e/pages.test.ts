@@ -191,13 +191,15 @@ describe('the pages', () => {
         makeLeague('l1', some([...all.slice(5), ...others], claim)),
         makeLeague('l2', some([...all, ...others], claim)),
         makeLeague('l3', some(['city', 'extra', ...others], [claim, '<i>raw</i>'])),
+        makeLeague('l4', { league_name: '\u0001\u001B[31mred' }),
       ],
     );
     for (const path of ['/', '/leagues', '/changes', '/league?id=l1', '/league?id=l2', '/league?id=l3']) {
       const html = await page(path);
-      expect(html).not.toMatch(/<i>raw|\[object/);
+      expect(html).not.toMatch(/<i>raw|\[object|(?![\n\t])\p{Cc}/u);
       if (path !== '/leagues' && !path.endsWith('l2')) expect(html).toContain('&lt;i&gt;raw');
     }
-    expect(textOf(await page('/leagues'))).toContain('3 leagues');
+    expect(textOf(await page('/leagues'))).toContain('4 leagues');
+    expect(await page('/leagues')).toContain('\\u0001\\u001b[31mred');
   });
 });

@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
+import { escapeControls } from '../../terminal/style.ts';
 import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
 import type { Response, Routes } from '../server.ts';
 import type { Verdict } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { SCRIPT, STYLE } from './files.ts';
 import { type Html, relativeTime } from './html.ts';
+
+/** HTML does not allow these, browsers show nothing for them, and a terminal would obey them. */
+const CONTROLS = /(?![\t\n\r])\p{Cc}/gu;
 
 /** These signs begin the title, so that even a narrow tab shows the state. */
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { good: '✓', warning: '!', loading: '…', bad: '✗' };
@@ -86,7 +90,11 @@ ${path === '' || state !== 'bad' ? '' : renderStrip(worker, up)}${main}
 <footer><span>league-sync ${version}</span> <span>all times are UTC</span> ${link('status.json', 'status.json')}${link('changes.json', 'changes.json')}${link('leagues.json', 'leagues.json')}${link('metrics', 'metrics')}</footer>
 </body>
 </html>`;
-  return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };
+  return {
+    status,
+    headers: { 'Content-Type': 'text/html; charset=UTF-8' },
+    body: page.toString().replace(CONTROLS, escapeControls),
+  };
 }
 
 /** The verdict in a few words and the age of the data, on every page. It leads to the whole verdict. */
