@@ -64,7 +64,7 @@ export function createReader({ clone, env, fetching, room, report }: ReaderOptio
     const ended = isFetching(text)
       ? await fetchBy(text, clone, fetching, FETCH_LIMIT_MS)
       : await terminal(name).run(text, COMMAND_LIMIT_MS, answers);
-    if (/^cp \.env\.example \.env\b/.test(text)) fillSettings(clone);
+    if (/^cp (?:-n )?\.env\.example \.env\b/.test(text)) fillSettings(clone);
     return ended;
   };
   const runOne = async ({ line, text }: Line, { terminal: name, exits, answers }: Mark): Promise<string> => {
