@@ -9,7 +9,7 @@ import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
-import { writeAsTyped } from './terminal/advice.ts';
+import { splitCommands, writeAsTyped } from './terminal/advice.ts';
 import { createPaint, escapeAdvice, escapeControls, PLAIN, type Terminal } from './terminal/style.ts';
 import { truncate, wrap } from './terminal/text.ts';
 
@@ -70,7 +70,7 @@ const io: ProcessIO = {
   adviseOn: (database) => {
     advised = database;
   },
-  asTyped,
+  splitCommands: (text, database) => splitCommands(text, { ...database, environment: process.env }),
 };
 
 function paragraph(text: string): string {
@@ -179,8 +179,8 @@ function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-function asTyped(text: string, database = advised): string {
-  return writeAsTyped(text, { ...database, environment: process.env });
+function asTyped(text: string): string {
+  return writeAsTyped(text, { ...advised, environment: process.env });
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal {
@@ -193,7 +193,7 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal {
     },
     paint: createPaint(hasColor),
     clear: clearProgress,
-    asTyped: (text) => asTyped(text),
+    asTyped,
   };
 }
 

@@ -39,8 +39,8 @@ export type ProcessIO = {
   readonly closeLogs: () => Promise<void>;
   /** From now on, printed text that advises commands is about this database. */
   readonly adviseOn: (database: AdvisedDatabase) => void;
-  /** Writes the commands in a text as they must be typed, for this database. */
-  readonly asTyped: (text: string, database: AdvisedDatabase) => string;
+  /** A text in parts, of which every second one is a command, as it must be typed for this database. */
+  readonly splitCommands: (text: string, database: AdvisedDatabase) => readonly string[];
   /** Aborts with a StoppedError on SIGTERM, SIGINT, or a SIGHUP that ends the command. */
   readonly stop: AbortSignal;
   /** Called on SIGHUP, unless the terminal that the program was started at is gone. */

@@ -21,7 +21,7 @@ export function surroundingsOf(io: ProcessIO) {
     system: REAL_SYSTEM,
     pid: io.pid,
     onPollNow: io.onHangup,
-    asTyped: io.asTyped,
+    splitCommands: io.splitCommands,
     copy,
     mirror,
     serve: serveStatus,

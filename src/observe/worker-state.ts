@@ -28,14 +28,14 @@ export type Monitor = ReturnType<typeof createMonitor>;
 /** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
 export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 
-/** Writes the commands in a text as they must be typed for the database at this path. */
-type WriteAsTyped = (text: string, path: string) => string;
+/** A text in parts, of which every second one is a command, as it must be typed for the database at this path. */
+type SplitCommands = (text: string, path: string) => readonly string[];
 
 /** What the worker is and does; a plain value, read once for each request. Timestamps are in ms. */
 export type State = ReturnType<Monitor['state']>;
 
 /** Follows the events of the worker. `isStale` is its one judgement of staleness; true without a good poll. */
-export function createMonitor(settings: PublicSettings, clock: Clock, asTyped: WriteAsTyped = (text) => text) {
+export function createMonitor(settings: PublicSettings, clock: Clock, splitCommands: SplitCommands = (text) => [text]) {
   const fixed = { settings, version: findPackage().version, startedAt: clock.now() };
   let sources: MonitorSources | undefined;
   /** The last good poll of the leagues. */
@@ -106,7 +106,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock, asTyped: W
       ...fixed,
       now: clock.now(),
       verdict: store === undefined ? STARTING : assess({ ...input, databaseFault: findFault(store, lastFailure) }),
-      asTyped: (text: string) => asTyped(text, store?.path ?? settings.database),
+      splitCommands: (text: string) => splitCommands(text, store?.path ?? settings.database),
       /** With symbolic links resolved; undefined until the database is open. */
       path: store?.path,
       ...rows,

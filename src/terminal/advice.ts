@@ -11,11 +11,11 @@ type Surroundings = AdvisedDatabase & {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-const WITH_OPTION = 'accept-removals|backup|changes|mirror|poll|query|status|webhook (?:replay|skip)';
+const WITH_OPTION = 'accept-removals|backup|changes|mirror(?: rebuild)?|poll|query|status|webhook (?:replay|skip)';
 const WITH_SETTING = 'check|profile|run|sync';
 const OTHERS = '--help|demo|simulate|verify|webhook';
 const COMMAND = new RegExp(
-  `(?<![\\w/.-])(league-sync (?:${WITH_OPTION}|${WITH_SETTING}|${OTHERS})(?![\\w-])(?: --[a-z-]+(?: \\d+)?)*)`,
+  `(?<![\\w/.-])(league-sync (?:${WITH_OPTION}|${WITH_SETTING}|${OTHERS})(?![\\w-])(?: --[a-z-]+(?: \\d[\\w-]*)?)*)`,
 );
 /** How a worker is started; a demo has one of its own. */
 const START = /league-sync run(?:,? or (?:poll once with )?league-sync sync)?(?![\w-])/g;

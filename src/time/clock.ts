@@ -13,8 +13,6 @@ export type Clock = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** The uptime may get ahead of `performance.now()` by this much through rounding: some systems report whole seconds. */
 const ROUNDING_MS = 2_000;
 
@@ -35,8 +33,7 @@ export const systemClock: Clock = {
   monotonic: createMonotonic(),
   sleep: async (ms, signal) => {
     try {
-      // Node does not wait at all if it is asked to wait for longer than 24.8 days.
-      if (ms > 0) await setTimeout(Math.min(ms, LONGEST_TIMER_MS), undefined, signal && { signal });
+      if (ms > 0) await setTimeout(ms, undefined, signal && { signal });
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     }

@@ -13,6 +13,7 @@ import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';
+import type { AdvisedDatabase } from '../terminal/advice.ts';
 import { formatSecond, formatTimestamp } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 import { openDelivery } from '../webhook/delivery.ts';
@@ -27,8 +28,8 @@ import { createWalWatch } from './wal-watch.ts';
 export type WorkerOptions = Pick<OpenOptions, 'system' | 'log' | 'pid' | 'signal' | 'copy'> & {
   readonly mirror: RunMirror;
   readonly serve: Serve;
-  /** Writes the commands in a text as they must be typed, for the database at a path; by default as they are. */
-  readonly asTyped?: (text: string, database: { readonly option: string; readonly isDemo: boolean }) => string;
+  /** A text in parts, of which every second one is a command, as it must be typed; by default all of it is one part. */
+  readonly splitCommands?: (text: string, database: AdvisedDatabase) => readonly string[];
   /** Registers the handler of SIGHUP. */
   readonly onPollNow: (pollNow: () => void) => void;
   readonly demo?: {
@@ -65,11 +66,11 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 }
 
 async function work(config: Config, options: WorkerOptions, onClosed: (result: CloseResult) => void): Promise<void> {
-  const { log, signal, demo, system, asTyped = (text) => text } = options;
+  const { log, signal, demo, system, splitCommands = (text) => [text] } = options;
   const { clock } = system;
   const events = createEvents(log);
   const monitor = createMonitor(config, clock, (text, path) =>
-    asTyped(text, { option: path, isDemo: demo !== undefined }),
+    splitCommands(text, { option: path, isDemo: demo !== undefined }),
   );
   // Opened first and therefore disposed last: its wait for a pending request must not delay closing the database.
   await using heartbeat = openHeartbeat(config, { ...system, log });

@@ -130,7 +130,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
       for (const close of logs.splice(0)) await close();
     },
     adviseOn: () => undefined,
-    asTyped: (text) => text,
+    splitCommands: (text) => [text],
     onHangup: (callback) => {
       onHangup.push(callback);
     },

@@ -84,7 +84,7 @@ export function renderPage(info: PageInfo, main: Html, worker: State): Response 
 <nav aria-label="Site">${link('', 'Status')}${link('changes', 'Changes')}${link('leagues', 'Leagues')}</nav>
 ${renderPill(worker, up)}
 </header>
-<main id="main" data-now="${formatTimestamp(now)}" data-command="${worker.asTyped('league-sync status')}">
+<main id="main" data-now="${formatTimestamp(now)}" data-command="${worker.splitCommands('league-sync status').join('')}">
 ${path === '' || state !== 'bad' ? '' : renderStrip(worker, up)}${main}
 </main>
 <footer><span>league-sync ${version}</span> <span>all times are UTC</span> ${link('status.json', 'status.json')}${link('changes.json', 'changes.json')}${link('leagues.json', 'leagues.json')}${link('metrics', 'metrics')}</footer>

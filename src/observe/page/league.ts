@@ -30,7 +30,11 @@ export type LeagueView = {
   readonly steps: readonly SeasonStep[];
 };
 
-export function renderLeague(id: string, view: LeagueView, { now, asTyped }: Pick<State, 'now' | 'asTyped'>): Html {
+export function renderLeague(
+  id: string,
+  view: LeagueView,
+  { now, splitCommands }: Pick<State, 'now' | 'splitCommands'>,
+): Html {
   const { details, history, steps } = view;
   const { name, first_seen_at } = details;
   const sport = textOf(details, 'sport').slice(0, MAX_SPORT_LENGTH);
@@ -42,7 +46,7 @@ export function renderLeague(id: string, view: LeagueView, { now, asTyped }: Pic
 <section class="half" aria-labelledby="fields-title" data-part="fields"><h2 id="fields-title">Fields</h2>${renderAllFields(details.fields)}</section>
 <div class="half" data-part="history"><section aria-labelledby="history-title"><div class="top"><h2 id="history-title">History</h2></div>
 <ol class="feed past">${history.map((change) => renderEntry(change, now))}</ol>
-${isWhole ? '' : html`<p class="muted">The newest ${MAX_HISTORY} changes; <code>${asTyped(`league-sync changes --league ${quoteForShell(id)} --since 0`)}</code> prints the whole history.</p>`}</section>
+${isWhole ? '' : html`<p class="muted">The newest ${MAX_HISTORY} changes; <code>${splitCommands(`league-sync changes --league ${quoteForShell(id)} --since 0`).join('')}</code> prints the whole history.</p>`}</section>
 <section aria-labelledby="sql-title"><h2 id="sql-title">In SQL</h2><p class="muted">Every version of this league:</p><code class="sql">SELECT * FROM league_versions WHERE league_id = '${id.replaceAll("'", "''")}' ORDER BY seq;</code></section></div>`;
 }
 

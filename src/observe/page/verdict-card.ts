@@ -41,7 +41,7 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, asTyped, now }: State): Html | '' {
+function renderAttention({ verdict, attention: found, splitCommands, now }: State): Html | '' {
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // Where the headline already says stale and since when, this says why polls fail.
@@ -54,22 +54,22 @@ function renderAttention({ verdict, attention: found, asTyped, now }: State): Ht
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => renderReason(message, asTyped))}${rows.map(
+  return html`<ul class="attention">${others.map(({ message }) => renderReason(message, splitCommands))}${rows.map(
     ({ since, summary, what_to_do }) => {
       const begun =
         since &&
         html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-      return renderRow(html`${begun}${bdi(summary)}`, renderAdvice(what_to_do, asTyped));
+      return renderRow(html`${begun}${bdi(summary)}`, renderAdvice(what_to_do, splitCommands));
     },
   )}</ul>`;
 }
 
 /** A message whose last part, after a semicolon, says what to do, as those of the worker's errors do. */
-function renderReason(message: string, asTyped: State['asTyped']): Html {
+function renderReason(message: string, splitCommands: State['splitCommands']): Html {
   const parts = message.split('; ');
   const fix = parts.length > 1 ? parts.pop() : undefined;
   const what = bdi(parts.map(capitalize).join('. '));
-  return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, asTyped));
+  return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, splitCommands));
 }
 
 const renderRow = (what: Html, advice: Html | '' | undefined): Html =>
@@ -81,13 +81,11 @@ const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> 
 
 /** A worker that serves the page runs. */
 const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
-const COMMAND =
-  /(league-sync (?:accept-removals|backup|changes|check|mirror(?: rebuild)?|profile|run|status|sync|webhook \w+)(?: --since \S*\w)?)/;
 
 /** Advice of the view `attention` as fits a page, with its commands as they are to be typed. */
-export function renderAdvice(text: string, asTyped: (command: string) => string): Html {
-  const parts = text.replace(FOR_NO_WORKER, '').split(COMMAND);
-  return html`${parts.map((part, index) => (index % 2 === 0 ? (index === 0 ? capitalize(part) : part) : html`<code class="command">${asTyped(part)}</code>`))}`;
+export function renderAdvice(text: string, splitCommands: State['splitCommands']): Html {
+  const [first = '', ...rest] = splitCommands(text.replace(FOR_NO_WORKER, ''));
+  return html`${capitalize(first)}${rest.map((part, index) => (index % 2 === 0 ? html`<code class="command">${part}</code>` : part))}`;
 }
 
 function renderChecks(worker: State, driftCount: number): Html | '' {
