@@ -52,8 +52,8 @@ function fromCookbook(heading: string, instant: string): string {
 
 function questions(league: string): Readonly<Record<string, string>> {
   const [middle, end] = [instantOf(CHANGES / 2), instantOf(CHANGES)];
-  const plain = 'What was listed at a given time?';
-  const fast = 'The same, where the history is long';
+  const plain = 'What was live at a given time?';
+  const fast = 'What was live at a given time, with a long history?';
   return {
     'history of one league (feed)': `SELECT * FROM league_changes WHERE league_id = '${league}' ORDER BY seq`,
     'history of one league (versions)': `SELECT * FROM league_versions WHERE league_id = '${league}' ORDER BY seq`,

@@ -88,6 +88,12 @@ it('blames the file that is damaged, names a change whose `after` is no league, 
   writeFileSync(copy, bytes.fill(0xff, (Number(page) - 1) * 4_096, Number(page) * 4_096), { mode: 0o600 });
   const against = await bench.run(['verify', bench.database, '--against', 'copy.db']);
   expect([against.code, against.stderr]).toEqual([74, expect.stringContaining('The database copy.db is damaged')]);
+  // In WAL mode and without a WAL, a file is read in a copy, whose name is in no message.
+  const alone = join(bench.folder, 'alone.db');
+  copyFileSync(bench.database, alone);
+  execute(alone, 'PRAGMA journal_mode = WAL; DROP TABLE runs');
+  const foreign = await bench.run(['verify', bench.database, '--against', 'alone.db']);
+  expect([foreign.code, foreign.stderr]).toEqual([74, expect.stringContaining('alone.db is the database of another')]);
   execute(
     bench.database,
     `DROP TRIGGER league_changes_no_update;

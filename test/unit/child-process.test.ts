@@ -27,6 +27,7 @@ describe('a child process', () => {
     ['failed: no space', 'echo "league-sync: no space" >&2; exit 3'],
     ['failed: ENOENT', undefined],
     ['crashed: exit code 1', `echo '{}'; exit 1`],
+    ['failed: a bug', `echo '{"error":{"kind":"internal","what":"a bug"}}'`],
     ['killed: it was killed', 'kill -9 $$'],
   ])('that does not answer has %s', async (expected, script) => {
     await expect(run(script)).rejects.toThrow(expected);
