@@ -24,6 +24,8 @@ const STOP_LIMIT_MS = 15_000;
 const END = /⟦(?<code>\d+)⟧/;
 /** The characters of the spinner of npm. */
 const WHEEL = /[\u2801-\u28ff]/g;
+/** Removes the line above: that of the progress of a command. */
+const REMOVAL = '\r\x1B[A\x1B[J';
 const QUIET_MS = 1_500;
 const LOOK_EVERY_MS = 50;
 
@@ -106,6 +108,7 @@ export async function lookUntil<T>(look: () => T | undefined, limitMs: number): 
 }
 
 function clean(text: string): string {
-  const plain = stripVTControlCharacters(text).replaceAll(WHEEL, '').replaceAll('^C', '');
+  const shown = text.split(REMOVAL).reduce((before, after) => before.replace(/[^\n]*\n$/, '') + after);
+  const plain = stripVTControlCharacters(shown).replaceAll(WHEEL, '').replaceAll('^C', '');
   return plain.replaceAll(/\r+\n/g, '\n').replaceAll('\r', '');
 }
