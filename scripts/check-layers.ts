@@ -49,13 +49,13 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   'csv-stringify': ['src/commands/query.ts'],
   'drizzle-orm': ['src/store/'],
   hono: ['src/observe/page/'],
-  leven: ['src/config/environment.ts'],
+  leven: ['src/config/read-settings.ts'],
   'node-cron': ['src/time/cron.ts'],
   pg: ['src/mirror/connect.ts'],
   pino: ['src/log.ts'],
   'string-width': ['src/terminal/text.ts'],
   undici: ['src/http/request.ts'],
-  zod: ['src/league/schemas.ts'],
+  zod: ['src/league/response-schemas.ts'],
 };
 
 const IMPORT = /(?:from|import)\s*\(?\s*'([^']+)'/g;

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import type { Mode, ProcessIO } from './commands/command.ts';
-import { readDotenv, readSettings } from './config/environment.ts';
+import { readDotenv, readSettings } from './config/read-settings.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
@@ -104,7 +104,8 @@ async function ask(question: string): Promise<string> {
   clearProgress();
   process.stdout.write(paragraph(question));
   try {
-    for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
+    const { signal } = stopping;
+    for await (const line of createInterface({ input: process.stdin, terminal: false, signal })) return line;
     process.stdout.write('\n');
     return '';
   } finally {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { LEAGUE_FIELDS } from '../../src/league/schemas.ts';
+import { LEAGUE_FIELDS } from '../../src/league/response-schemas.ts';
 import { createRandom, pickIndex, type Random } from '../../src/simulator/churn.ts';
 import { shuffleItems } from '../../test/support/shuffle.ts';
 

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
-import { createLoginRecorder } from '../../src/worker/resources.ts';
+import { createLoginRecorder } from '../../src/worker/open-resources.ts';
 import { createRetention } from '../../src/worker/retention.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import type { HandClock } from './clock.ts';

@@ -1,9 +1,9 @@
 import { type Config, loadConfig } from '../config/config.ts';
-import type { Environment, Settings } from '../config/environment.ts';
 import { isLoopback } from '../config/host.ts';
 import type { MirrorTarget } from '../config/mirror.ts';
 import { databasePath } from '../config/paths.ts';
 import type { ProxyServer } from '../config/proxy.ts';
+import type { Environment, Settings } from '../config/read-settings.ts';
 import { type Problem, SettingsError } from '../errors.ts';
 import { createMirrorProcess, type RunMirror } from '../mirror/process.ts';
 import type { Program } from '../outputs/child-process.ts';
@@ -125,5 +125,5 @@ export function describeSchedule(config: Pick<Config, 'schedule' | 'profileSched
   const dated = next.map(([day, time], index) => (day === next[index - 1]?.[0] ? time : `${day} ${time}`));
   const profile = profileSchedule === 'off' ? 'off' : profileSchedule.label;
   const times = `${dated.join(', ')} UTC (${schedule.label}, ${schedule.timezone})`;
-  return ok('polls', `next at ${times}; profile ${profile}`);
+  return ok('polls', `due at ${times}; profile ${profile}`);
 }

@@ -8,7 +8,7 @@ import { describeRejection, type LeagueList, parseLeagues } from '../service/par
 import { parseProfile } from '../service/parse-profile.ts';
 import { retry } from '../service/retry.ts';
 import { openService, type Service } from '../service/service.ts';
-import { hasExpiredOnArrival, type Token } from '../service/token.ts';
+import { hasExpiredOnArrival, type Token } from '../service/token-expiry.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';

@@ -74,7 +74,7 @@ function addServiceCommands(add: Add): void {
   add('profile', 'oneShot', async () => (await import('../commands/profile.ts')).profile)
     .description("log in, print the player's profile and store it")
     .addOption(jsonOption());
-  add('check', 'readOnly', async () => (await import('../commands/check.ts')).check)
+  add('check', 'oneShot', async () => (await import('../commands/check.ts')).check)
     .description('check settings, database, network and service, and say how to fix each problem; changes nothing')
     .addOption(jsonOption())
     .addOption(
@@ -116,7 +116,7 @@ function addDatabaseCommands(add: Add): void {
     .option('--follow', 'go on with new changes as they come, until stopped')
     .addOption(databaseOption());
   addToHelp(changes, CHANGE_SIGNS);
-  add('poll', 'readOnly', async () => (await import('../commands/poll.ts')).poll)
+  add('poll', 'oneShot', async () => (await import('../commands/poll.ts')).poll)
     .description('have the worker of this database poll now, as SIGHUP does, and print the result')
     .addOption(databaseOption());
   add('query', 'readOnly', async () => (await import('../commands/query.ts')).query)
@@ -129,7 +129,7 @@ function addDatabaseCommands(add: Add): void {
 }
 
 function addCopyCommands(add: Add): void {
-  add('accept-removals', 'readOnly', async () => (await import('../commands/accept-removals.ts')).acceptRemovals)
+  add('accept-removals', 'oneShot', async () => (await import('../commands/accept-removals.ts')).acceptRemovals)
     .description('show removals that polls held back and, after you confirm, let the next poll apply them')
     .option('--yes', 'accept all removals held now, without asking for confirmation')
     .addOption(databaseOption());

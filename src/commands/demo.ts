@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
-import { readSettings } from '../config/environment.ts';
+import { readSettings } from '../config/read-settings.ts';
 import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { withOwnReader } from '../store/connection.ts';

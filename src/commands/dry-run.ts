@@ -3,7 +3,7 @@ import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { leagueJson } from '../league/league-json.ts';
-import type { League } from '../league/schemas.ts';
+import type { League } from '../league/response-schemas.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';
 import { describeFields, describeLeague, nameBefore } from '../store/change-words.ts';

@@ -12,7 +12,7 @@ import type { RunDeps } from '../sync/run.ts';
 import { isPipe } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { logNewFindings } from '../worker/drift-log.ts';
-import { type OpenOptions, openWorker } from '../worker/resources.ts';
+import { type OpenOptions, openWorker } from '../worker/open-resources.ts';
 import { createLoginLog } from '../worker/run-log.ts';
 import type { ProcessIO } from './command.ts';
 import { startProgress } from './progress.ts';

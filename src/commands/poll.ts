@@ -1,4 +1,4 @@
-import { EXIT, type Problem } from '../errors.ts';
+import { EXIT, type Problem, StoppedError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { readOverview } from '../store/queries/overview.ts';
 import { type PollRequest, readPollProgress, requestPoll, withdrawPoll } from '../store/tables/poll-requests.ts';
@@ -71,7 +71,9 @@ async function waitForRun(path: string, request: PollRequest, io: ProcessIO): Pr
         };
       waitingSince = systemClock.monotonic();
     }
-    await systemClock.sleep(LOOK_EVERY_MS, io.stop);
+    await systemClock.sleep(LOOK_EVERY_MS, io.stop).catch(() => {
+      throw new StoppedError('the worker polls all the same');
+    });
   }
 }
 

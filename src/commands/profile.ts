@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { membersJson } from '../league/league-json.ts';
-import { PLAYER_MEMBERS, type Player } from '../league/schemas.ts';
+import { PLAYER_MEMBERS, type Player } from '../league/response-schemas.ts';
 import { pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { escapeAtTerminal, isPipe, type Terminal } from '../terminal/style.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { CredentialsError, type Problem, SettingsError } from '../errors.ts';
-import type { Environment, Settings } from './environment.ts';
 import { chooseProxy } from './proxy.ts';
+import type { Environment, Settings } from './read-settings.ts';
 import { notSet, readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
 import { readTextFile } from './text-file.ts';
 

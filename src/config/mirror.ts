@@ -1,6 +1,6 @@
 import { findSource } from './credentials.ts';
-import type { Environment, Settings } from './environment.ts';
 import { readPostgresUrl } from './postgres-url.ts';
+import type { Environment, Settings } from './read-settings.ts';
 import { notSet, readAll, readSetting, type Values } from './settings.ts';
 
 /** Reads secret files again, since they may have changed. Throws a SettingsError, whose text contains no secrets. */

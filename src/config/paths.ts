@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { tryOrUndefined } from '../try-or-undefined.ts';
-import type { Settings } from './environment.ts';
+import type { Settings } from './read-settings.ts';
 import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
 
 export function databasePath(values: Settings['values']): string {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { tryOrUndefined } from '../try-or-undefined.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './read-settings.ts';
 import { settingsError } from './settings.ts';
 import { readTextFile } from './text-file.ts';
 

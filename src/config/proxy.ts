@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import type { Problem } from '../errors.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
-import type { Environment } from './environment.ts';
 import { isLoopback, normalizeHost } from './host.ts';
+import type { Environment } from './read-settings.ts';
 import { settingsError } from './settings.ts';
 
 export type ProxyServer = {

@@ -1,6 +1,6 @@
 import { findSecret, findSource } from './credentials.ts';
-import type { Environment, Settings } from './environment.ts';
 import { chooseProxy } from './proxy.ts';
+import type { Environment, Settings } from './read-settings.ts';
 import {
   assertEncrypted,
   notSet,

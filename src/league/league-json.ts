@@ -9,7 +9,7 @@ import {
   LEAGUE_MEMBERS,
   LEAGUE_STATUSES,
   type League,
-} from './schemas.ts';
+} from './response-schemas.ts';
 
 /** A whole league, as in `after` of the change feed, and in `before` when a league is removed. */
 export function leagueJson(league: League): JsonText {

@@ -6,7 +6,7 @@ import { findPackage } from '../package.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { Session } from '../service/session.ts';
 import type { SessionFailure } from '../service/session-backoff.ts';
-import { msUntilExpiry } from '../service/token.ts';
+import { msUntilExpiry } from '../service/token-expiry.ts';
 import { withOwnSnapshot } from '../store/connection.ts';
 import type { Freshness } from '../store/queries/overview.ts';
 import type { Store } from '../store/store.ts';

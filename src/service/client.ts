@@ -9,7 +9,7 @@ import { describeUnexpected, readFailureDetails, readMessage } from './failure.t
 import { type Deadline, retry } from './retry.ts';
 import type { Session } from './session.ts';
 import type { Resource } from './session-backoff.ts';
-import type { Token } from './token.ts';
+import type { Token } from './token-expiry.ts';
 
 export type FetchResult = NonNullable<ReturnType<typeof readSuccess>>;
 

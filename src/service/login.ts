@@ -3,12 +3,12 @@ import { ContractError, CredentialsError, RetryAfterError, RunError, StatusError
 import { isTransient, readObject, serverTime } from '../http/response.ts';
 import type { Drift } from '../league/drift.ts';
 import { type JsonObject, typeName } from '../league/json.ts';
-import { LOGIN_RESPONSE } from '../league/schemas.ts';
+import { LOGIN_RESPONSE } from '../league/response-schemas.ts';
 import { parseTimestamp } from '../time/clock.ts';
 import { unknownFields } from './coerce-fields.ts';
 import type { ServiceConnection, ServiceResponse } from './connection.ts';
 import { describeUnexpected, readFailureDetails } from './failure.ts';
-import { hasExpiredOnArrival, type Token } from './token.ts';
+import { hasExpiredOnArrival, type Token } from './token-expiry.ts';
 
 /** `manual`: an operator ran a command or sent SIGHUP. */
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';

@@ -4,7 +4,13 @@ import { ContractError } from '../errors.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
 import { canonicalJson, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_DEPTH } from '../league/json.ts';
 import { contentHash, elementHash } from '../league/league-json.ts';
-import { type JsonText, LEAGUE_FIELDS, LEAGUE_STATUSES, LEAGUES_RESPONSE, type League } from '../league/schemas.ts';
+import {
+  type JsonText,
+  LEAGUE_FIELDS,
+  LEAGUE_STATUSES,
+  LEAGUES_RESPONSE,
+  type League,
+} from '../league/response-schemas.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { formatCount } from '../time/duration.ts';
 import { type Problem, readFields, readText, unknownFields } from './coerce-fields.ts';

@@ -1,7 +1,7 @@
 import { ContractError } from '../errors.ts';
 import type { Drift } from '../league/drift.ts';
 import { isDeeperThan, isObject, type JsonObject, MAX_DEPTH, typeName } from '../league/json.ts';
-import { PLAYER_FIELDS, type Player, PROFILE_RESPONSE } from '../league/schemas.ts';
+import { PLAYER_FIELDS, type Player, PROFILE_RESPONSE } from '../league/response-schemas.ts';
 import { readFields, unknownFields } from './coerce-fields.ts';
 
 /** Throws a ContractError if a profile response (interface, 4.2) is nested too deeply or has no usable player. */

@@ -6,7 +6,7 @@ import { type Clock, createWakeableLoop } from '../time/clock.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { startDeadline } from './retry.ts';
 import { createBackoff, createSessionBackoff, type Resource, type SessionFailure } from './session-backoff.ts';
-import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token.ts';
+import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token-expiry.ts';
 
 export type SessionOptions = {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { changedMembersJson, leagueJson } from '../league/league-json.ts';
-import type { JsonText, League } from '../league/schemas.ts';
+import type { JsonText, League } from '../league/response-schemas.ts';
 import type { LeagueList, ReceivedLeague } from '../service/parse-leagues.ts';
 import { changedPaths, type Step } from '../store/queries/changed-fields.ts';
 import type { Snapshot } from '../store/queries/overview.ts';

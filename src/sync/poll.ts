@@ -1,5 +1,5 @@
 import { leagueJson } from '../league/league-json.ts';
-import type { JsonText } from '../league/schemas.ts';
+import type { JsonText } from '../league/response-schemas.ts';
 import { parseLeagues, type ReceivedLeague } from '../service/parse-leagues.ts';
 import { parseProfile } from '../service/parse-profile.ts';
 import type { Store } from '../store/store.ts';

@@ -18,7 +18,7 @@ import { formatSecond, formatTimestamp } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 import { openDelivery } from '../webhook/delivery.ts';
 import { createDatabaseWatch } from './database-watch.ts';
-import { type OpenOptions, openWorker, type WorkerResources } from './resources.ts';
+import { type OpenOptions, openWorker, type WorkerResources } from './open-resources.ts';
 import { createRetention } from './retention.ts';
 import { createWorkerLog, logClosed } from './run-log.ts';
 import { createRunQueue, type RunQueue } from './run-queue.ts';

@@ -9,6 +9,7 @@ needTerminal();
 it.each([
   ['sync', 'nothing was written except the interrupted run'],
   ['sync --dry-run', 'nothing was written'],
+  ['check', 'nothing was written'],
 ])('%s at a terminal says what it waits for, and after Ctrl-C what was written', async (command, written) => {
   await using service = await startService({ login: [fail(503), hang()] });
   const { path: cwd } = makeFolder();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { LEAGUE_FIELDS } from '../../src/league/schemas.ts';
+import { LEAGUE_FIELDS } from '../../src/league/response-schemas.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 
 // What docs/interface.md shows is what the simulated service takes and answers.

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
-import { readSettings } from '../../src/config/environment.ts';
+import { readSettings } from '../../src/config/read-settings.ts';
 import { StoppedError } from '../../src/errors.ts';
 import type { CopyDatabase } from '../../src/outputs/publish-copy.ts';
 import { REAL_SYSTEM } from '../../src/service/connection.ts';
@@ -8,7 +8,7 @@ import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunDeps } from '../../src/sync/run.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { openWorker, type WorkerResources } from '../../src/worker/resources.ts';
+import { openWorker, type WorkerResources } from '../../src/worker/open-resources.ts';
 import { type Row, readRows } from './database.ts';
 import { type Folder, makeFolder } from './folder.ts';
 import { listLeagues, type Replies, type Service, startService } from './service.ts';

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunDeps } from '../../src/sync/run.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
-import { createLoginRecorder } from '../../src/worker/resources.ts';
+import { createLoginRecorder } from '../../src/worker/open-resources.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { openTestStore } from '../support/store.ts';
 import { SERVICE_EVENTS, type ServiceEvent } from './sample-history-events.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isObject, parseJson } from '../../src/league/json.ts';
-import type { Field, FieldType, FieldValue } from '../../src/league/schemas.ts';
+import type { Field, FieldType, FieldValue } from '../../src/league/response-schemas.ts';
 import { readFields } from '../../src/service/coerce-fields.ts';
 
 /** Reads one field of the given kind out of an object sent as this text. */

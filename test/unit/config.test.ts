@@ -1,8 +1,8 @@
 import { symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.ts';
-import { readSettings } from '../../src/config/environment.ts';
 import { databasePath } from '../../src/config/paths.ts';
+import { readSettings } from '../../src/config/read-settings.ts';
 import { SETTING_NAMES } from '../../src/config/settings.ts';
 import { formatProblem, SettingsError } from '../../src/errors.ts';
 import { makeFolder } from '../support/folder.ts';

@@ -128,7 +128,7 @@ it('check says how days are read, and shows the polls of a skipped hour', () => 
   const schedule = parseSchedule('30 2 * * *', 'Europe/Berlin');
   const profileSchedule = parseSchedule('0 0 1,15 * 5', 'Europe/Berlin');
   expect(describeSchedule({ schedule, profileSchedule }, now).message).toBe(
-    'next at 2026-03-29 01:30, 2026-03-30 00:30, 2026-03-31 00:30, 2026-04-01 00:30, 2026-04-02 00:30 UTC ' +
+    'due at 2026-03-29 01:30, 2026-03-30 00:30, 2026-03-31 00:30, 2026-04-01 00:30, 2026-04-02 00:30 UTC ' +
       '("30 2 * * *", Europe/Berlin); profile "0 0 1,15 * 5", where either the day of month or the day of week suffices',
   );
 });

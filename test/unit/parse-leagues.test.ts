@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
-import { LEAGUE_FIELDS } from '../../src/league/schemas.ts';
+import { LEAGUE_FIELDS } from '../../src/league/response-schemas.ts';
 import { parseLeagues } from '../../src/service/parse-leagues.ts';
 import { bodyOf, parseAnswer, parseElements } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';

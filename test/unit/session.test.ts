@@ -11,7 +11,7 @@ import {
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
 import { createSession } from '../../src/service/session.ts';
 import type { Resource } from '../../src/service/session-backoff.ts';
-import type { Token } from '../../src/service/token.ts';
+import type { Token } from '../../src/service/token-expiry.ts';
 import { createTestClock } from '../support/clock.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 

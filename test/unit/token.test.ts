@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Token } from '../../src/service/token.ts';
-import { hasExpired, hasExpiredOnArrival, msUntilDue } from '../../src/service/token.ts';
+import type { Token } from '../../src/service/token-expiry.ts';
+import { hasExpired, hasExpiredOnArrival, msUntilDue } from '../../src/service/token-expiry.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
 const SECOND = 1_000;

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
+import { LEAGUE_MEMBERS } from '../../league/response-schemas.ts';
 import {
   type DayCounts,
   type FeedSearch,

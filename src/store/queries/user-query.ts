@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { didYouMean } from '../../config/environment.ts';
+import { didYouMean } from '../../config/read-settings.ts';
 import { codeOf, UsageError } from '../../errors.ts';
 import { tryOrUndefined } from '../../try-or-undefined.ts';
 import { openReader } from '../connection.ts';

@@ -1,6 +1,12 @@
 import type Database from 'better-sqlite3';
 import { parseJson } from '../../league/json.ts';
-import { type Field, type FieldType, type FieldValue, LEAGUE_MEMBERS, type League } from '../../league/schemas.ts';
+import {
+  type Field,
+  type FieldType,
+  type FieldValue,
+  LEAGUE_MEMBERS,
+  type League,
+} from '../../league/response-schemas.ts';
 import type { leagueChanges } from '../schema.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 

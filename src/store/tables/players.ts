@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { isSameValue } from '../../league/league-json.ts';
-import { PLAYER_MEMBERS, type Player } from '../../league/schemas.ts';
+import { PLAYER_MEMBERS, type Player } from '../../league/response-schemas.ts';
 import { players } from '../schema.ts';
 
 export function createPlayerRows(db: BetterSQLite3Database) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { eq, isNull } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { JsonText } from '../../league/schemas.ts';
+import type { JsonText } from '../../league/response-schemas.ts';
 import { rejectedLeagues } from '../schema.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 
