@@ -91,10 +91,14 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** The order of keys in JSON makes no difference. */
+/** The order of keys in JSON makes no difference, nor does it that the database returns long integers as BigInt. */
 export function isSameValue(field: Field, a: FieldValue, b: FieldValue): boolean {
-  return a === b || (field.type === 'json' && withSortedKeys(a) === withSortedKeys(b));
+  if (a === b) return true;
+  if (isNumber(a) && isNumber(b)) return String(a) === String(b);
+  return field.type === 'json' && withSortedKeys(a) === withSortedKeys(b);
 }
+
+const isNumber = (value: FieldValue): boolean => typeof value === 'number' || typeof value === 'bigint';
 
 function withSortedKeys<Value>(json: Value): Value | JsonText {
   // JSON without a comma contains no object with two keys to sort.

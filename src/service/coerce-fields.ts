@@ -122,7 +122,8 @@ function readNumber(sent: JsonValue): number | bigint | undefined {
 function exactNumber(text: string): number | bigint | undefined {
   const value = Number(text);
   if (isExact(value, text)) return value;
-  if (!/^-?\d+$/.test(text)) return undefined;
+  // No 64-bit integer has more digits, and BigInt would take minutes for millions of them.
+  if (!/^-?\d{1,19}$/.test(text)) return undefined;
   const integer = BigInt(text);
   return BigInt.asIntN(64, integer) === integer ? integer : undefined;
 }

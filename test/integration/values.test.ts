@@ -18,6 +18,7 @@ describe('a value of a league', () => {
     ['priority', '9223372036854775807', 9_223_372_036_854_775_807n],
     ['create_datetime', '9223372036854775808', '9223372036854775808'],
     ['last_update_datetime', '9007199254740993', 9_007_199_254_740_993n],
+    ['last_update_datetime', '1.23456789012345E18', 1_234_567_890_123_450_000n],
     [
       'default_markets',
       '[12345678901234567890,0.10000000000000000001]',
@@ -30,6 +31,8 @@ describe('a value of a league', () => {
       expect(readExactRows(bench.path, `SELECT ${field} AS value FROM ${relation}`)).toEqual([{ value: stored }]);
     }
     expect(await bench.pollWith([withRaw(field, text)])).toMatchObject({ outcome: 'unchanged' });
+    await bench.pollWith([withRaw(field, text).replace('"League a"', '"Another"')]);
+    expect(bench.rows('SELECT field FROM league_field_changes')).toEqual([{ field: 'league_name' }]);
   });
 });
 

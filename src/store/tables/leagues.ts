@@ -125,10 +125,14 @@ export function isAsWritten({ name, type }: Field, row: LeagueRow): boolean {
   return typeof stored !== 'number' || toColumn(stored) === stored;
 }
 
-/** better-sqlite3 binds BigInt as INTEGER, but every number as REAL, and a column of type ANY would keep the REAL. */
+/**
+ * better-sqlite3 binds BigInt as INTEGER, but every number as REAL, and a column of type ANY would keep the REAL. By its
+ * text, as in the feed: 1.2345678901234568e18 is 1234567890123456800 there, and 1234567890123456768 by its bits.
+ */
 function toColumn(value: FieldValue): ColumnValue {
   if (typeof value === 'boolean') return Number(value);
-  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;
+  const isInteger = typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+  return isInteger ? BigInt(String(value)) : value;
 }
 
 function toValue(type: FieldType, stored: ColumnValue): FieldValue {
