@@ -114,11 +114,13 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
 
 /** Throws a RefusedError if `target` exists and is not a replaceable copy of the database at `path`. */
 export function assertReplaceable(target: string, path: string, replaceable: Replaceable): void {
-  if (!exists(target)) return;
+  const fix = 'move it away, or choose another path';
+  const left = leftBeside(target);
+  if (!exists(target) && left === undefined) return;
+  if (!exists(target)) throw new RefusedError(`${left} is there without its database, and is left as it is.`, { fix });
   const state = compareCopy(target, path);
   if (state === 'earlier' || (state === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
   const what = state === 'foreign' ? 'is not a copy of the database' : 'has data that is not in the database';
-  const fix = 'move it away, or choose another path';
   throw new RefusedError(`${target} ${what} ${path} and is left as it is.`, { fix });
 }
 
@@ -148,8 +150,12 @@ export function publishNoReplace(copy: string, target: string): void {
   }
 }
 
+/** SQLite would apply the WAL or the journal of an earlier file with this name to a new one. */
+const leftBeside = (target: string): string | undefined => ['-wal', '-journal'].map((end) => target + end).find(exists);
+
 export function assertAbsent(target: string): void {
-  if (exists(target)) throw new UsageError(`${target} already exists; choose a path that does not.`);
+  const there = exists(target) ? target : leftBeside(target);
+  if (there !== undefined) throw new UsageError(`${there} already exists; choose a path that does not.`);
 }
 
 /** True even for a dangling symbolic link. Throws a DatabaseError. */

@@ -4,9 +4,9 @@ import type Database from 'better-sqlite3';
 const SLICE_ROWS = 1_000;
 
 /**
- * Keeps running ones, the last success of each kind and scope, those whose Retry-After has not ended, those that other
- * rows refer to, and the newest, so that ids are not reused. A run's counts tell whether the feed refers to it: the feed
- * may have millions of rows.
+ * Keeps running ones, the last success of each kind and scope in a slice, those whose Retry-After has not ended, those
+ * that other rows refer to, and the newest, so that ids are not reused. A run's counts tell whether the feed refers to
+ * it: the feed may have millions of rows. Nor does any condition read more of `runs` than a slice.
  */
 const DELETE_RUNS = `DELETE FROM runs
   WHERE id > @after AND id <= @last AND started_at < @before AND outcome <> 'running'
@@ -17,12 +17,12 @@ const DELETE_RUNS = `DELETE FROM runs
     AND id NOT IN (SELECT first_run_id FROM drift)
     AND id NOT IN (SELECT run_id FROM logins WHERE run_id > @after AND run_id <= @last)
     AND id <> (SELECT max(id) FROM runs)
-    AND NOT EXISTS (SELECT 1 FROM runs AS failed
+    AND coalesce((SELECT failed.started_at FROM runs AS failed
       WHERE failed.kind = 'leagues' AND failed.outcome = 'failed' AND failed.good_run_id = runs.id
-        AND failed.started_at >= @before)
+      ORDER BY failed.id DESC LIMIT 1), '') < @before
     AND (outcome NOT IN ('changed', 'unchanged', 'held') OR EXISTS (
-      SELECT 1 FROM runs AS later WHERE later.id > runs.id AND later.kind = runs.kind AND later.scope IS runs.scope
-        AND later.outcome IN ('changed', 'unchanged', 'held')))`;
+      SELECT 1 FROM runs AS later WHERE later.id > runs.id AND later.id <= @last
+        AND later.kind = runs.kind AND later.scope IS runs.scope AND later.outcome IN ('changed', 'unchanged', 'held')))`;
 
 const DELETE_LOGINS = `DELETE FROM logins
   WHERE id > @after AND id <= @last AND at < @before AND id <> (SELECT max(id) FROM logins)`;

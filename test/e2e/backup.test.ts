@@ -46,6 +46,7 @@ describe('at a path that exists already', () => {
     'a link that leads nowhere': (file) => symlinkSync(`${file}.gone`, file),
     'a link to the database': (file, database) => symlinkSync(database, file),
     'another name of the database': (file, database) => linkSync(database, file),
+    'the WAL of an earlier file': (file) => writeFileSync(`${file}-wal`, ''),
   };
 
   it('what is there is not changed; exit code 64', async () => {
@@ -57,7 +58,7 @@ describe('at a path that exists already', () => {
       const { code, stderr } = await bench.run(['backup', 'copy.db']);
       expect([code, stderr], what).toEqual([64, expect.stringContaining(file)]);
       expect(fingerprint(bench.folder), what).toEqual(before);
-      rmSync(file, { recursive: true });
+      for (const end of ['', '-wal']) rmSync(file + end, { recursive: true, force: true });
     }
   });
 });

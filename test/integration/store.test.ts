@@ -237,6 +237,21 @@ describe.concurrent('closing', () => {
   });
 });
 
+it('counts the failed logins of one run as one lasting failure', async () => {
+  using folder = makeFolder();
+  const path = folder.file('leagues.db');
+  await using store = await openAt(path);
+  execute(
+    path,
+    `INSERT INTO runs (kind, trigger, scope, started_at, outcome, error_kind, http_status)
+      VALUES ('leagues', 'manual', 'all', '${LOGIN.at}', 'failed', 'status', 404)`,
+  );
+  const failed = { ...LOGIN, outcome: 'failed', run_id: 1, fingerprint: 'of' } as const;
+  for (const error_message of ['status 503', 'status 404'])
+    await store.write(() => store.logins.add({ ...failed, error_message }));
+  expect(store.read(() => store.logins.lastingFailures('of'))).toMatchObject([{ error_message: 'status 404' }]);
+});
+
 const LATER_LOGIN = { ...LOGIN, at: '2026-11-20T12:00:01.000Z', reason: 'due' } as const;
 
 describe('a file that goes away underneath', () => {

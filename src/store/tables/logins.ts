@@ -11,14 +11,14 @@ export type LastingFailure = {
   readonly error_message: string;
 };
 
-/** Why a login failed is in the run that asked for it, which failed for the same reason. */
-const LASTING = `SELECT at, iif(logins.outcome = 'refused', 'credentials', error_kind) AS error_kind, http_status,
+/** The last login of each run: the run says why it failed. */
+const LASTING = `SELECT max(logins.id) AS id, at, iif(logins.outcome = 'refused', 'credentials', error_kind) AS error_kind, http_status,
     logins.error_message
   FROM logins LEFT JOIN runs ON runs.id = logins.run_id
   WHERE logins.fingerprint = @of AND (logins.outcome = 'refused' OR error_kind = 'contract'
       OR (error_kind = 'status' AND http_status NOT IN (408, 429) AND http_status < 500))
     AND logins.id > coalesce((SELECT max(id) FROM logins WHERE fingerprint = @of AND outcome = 'ok'), 0)
-  ORDER BY logins.id DESC`;
+  GROUP BY coalesce(run_id, -logins.id) ORDER BY 1 DESC`;
 
 export function createLoginRows(client: Database.Database) {
   const db = drizzle({ client });

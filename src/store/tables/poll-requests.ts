@@ -38,7 +38,7 @@ export function withdrawPoll(path: string, { id }: PollRequest, beside: BesideWo
 }
 
 const SELECT_PROGRESS = `SELECT EXISTS (SELECT 1 FROM poll_requests WHERE id = @id) AS isPending,
-  EXISTS (SELECT 1 FROM runs WHERE outcome = 'running') AS isRunning`;
+  (SELECT outcome = 'running' FROM runs ORDER BY id DESC LIMIT 1) AS isRunning`;
 const SELECT_RUN = `SELECT * FROM runs WHERE id > @lastRunId AND kind = 'leagues' AND outcome <> 'running'
   ORDER BY id LIMIT 1`;
 
