@@ -75,7 +75,7 @@ export async function openDelivery(options: DeliveryOptions, opening: AbortSigna
     dueAt = outcome === 'failed' ? clock.monotonic() + waitMs : 0;
     if (outcome === 'failed' && notBefore !== undefined) retryAfter.extend(notBefore);
     const nextAt = now + leftMs();
-    outbox.add(id, result, { at: now, nextAt });
+    outbox.add(row, result, { at: now, nextAt });
     emit({ type: 'webhookAttempt', outcome });
     const { message_type, message_from_seq: from_seq, message_to_seq: to_seq } = row;
     const line = { host, message_id: id, message_type, ...(from_seq === null ? {} : { from_seq, to_seq }) };

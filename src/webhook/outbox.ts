@@ -6,6 +6,8 @@ import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { type Attempt, LIMITS, makeChangesMessage, makeMessage } from './message.ts';
 import { announcedBy, describeChange, findUnannounced, forgetEnded, isOutdated, passOver, toStates } from './states.ts';
 
+/** When an attempt ended, and when the next one is due, in ms. */
+type When = { readonly at: number; readonly nextAt: number };
 type Options = { readonly store: Store; readonly clock: Clock; readonly isStale: () => boolean };
 
 /** The row of the table `webhook`: what was told, and which message is next. Rejects with a DatabaseError. */
@@ -44,16 +46,16 @@ export function createOutbox({ store, clock, isStale }: Options) {
     outputs.update('webhook', { ...NOTHING_DONE, label: url.host, seq: row.accepted_seq });
     return true;
   };
-  /** Records what came of an attempt; only its `Retry-After` if the message was given up meanwhile. */
-  const record = (id: string, { outcome, what, notBefore, isSent }: Attempt, at: number, nextAt: number): void => {
+  /** Records what came of an attempt; only what was told and its `Retry-After` if the message was given up meanwhile. */
+  const record = (tried: WebhookRow, { outcome, what, notBefore, isSent }: Attempt, { at, nextAt }: When): void => {
     const row = requireRow();
     const not_before = notBefore === undefined ? row.not_before : formatTimestamp(notBefore);
-    if (row.message_id !== id) {
-      if (outcome === 'failed') rows.update({ not_before });
+    const told = isSent ? announcedBy(tried) : {};
+    if (row.message_id !== tried.message_id) {
+      rows.update({ not_before, ...told });
       return;
     }
     const accepted_seq = row.message_to_seq ?? row.accepted_seq;
-    const told = isSent ? announcedBy(row) : {};
     const now = formatTimestamp(at);
     if (outcome === 'accepted') {
       rows.dropMessage();
@@ -105,9 +107,9 @@ export function createOutbox({ store, clock, isStale }: Options) {
     /** Undefined if another process has given the message up. */
     body: (id: string): string | undefined => store.read(() => rows.body(id)),
 
-    /** Takes the result of an attempt, which `flush` stores. `at`, `nextAt`: when it ended, and the next is due (ms). */
-    add: (id: string, attempt: Attempt, { at, nextAt }: { readonly at: number; readonly nextAt: number }): void => {
-      unrecorded = () => record(id, attempt, at, nextAt);
+    /** Takes the result of an attempt to send the message of the row, which `flush` stores. */
+    add: (tried: WebhookRow, attempt: Attempt, when: When): void => {
+      unrecorded = () => record(tried, attempt, when);
     },
     /** Stores the result of the last attempt. Nothing else may be sent before that. */
     flush: async (): Promise<void> => {

@@ -5,7 +5,7 @@ import type { WorkerEvent } from '../../src/events.ts';
 import type { Store } from '../../src/store/store.ts';
 import { formatTimestamp, systemClock } from '../../src/time/clock.ts';
 import { type Delivery, openDelivery } from '../../src/webhook/delivery.ts';
-import { moveDeliveries } from '../../src/webhook/replay.ts';
+import { moveDeliveries, retryDelivery } from '../../src/webhook/replay.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { execute, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
@@ -190,6 +190,8 @@ describe('deliveries', () => {
     await waitForMessages(1);
     await expect.poll(() => rowOf()?.not_before, SOON).not.toBeNull();
     first.delivery.retryNow();
+    expect(await retryDelivery(path, { clock, stop: new AbortController().signal })).toBe(false);
+    expect(rowOf()?.next_attempt_at).not.toBeNull();
     await settle();
     await first.stop();
     const second = await start();
@@ -310,6 +312,20 @@ describe('states', () => {
     await settle();
     expect(receiver.told()).toEqual(['data.stale', 'data.fresh', 'leagues.changed 1-1']);
     expect(rowOf()).toMatchObject({ announced_stale: 0, message_id: null });
+  });
+
+  it('are told to have ended if they were sent, although what was sent was skipped meanwhile', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    receiver.script((response) => void promise.then(() => response.writeHead(204).end()), 204);
+    await start();
+    execute(path, goodPoll('-1 hour'));
+    await waitForMessages(1);
+    await moveDeliveries(path, 'end', { clock, stop: new AbortController().signal });
+    resolve();
+    await expect.poll(() => rowOf()?.announced_stale, SOON).toBe(1);
+    execute(path, goodPoll('+1 day'));
+    await waitForMessages(2);
+    expect(receiver.told()).toEqual(['data.stale', 'data.fresh']);
   });
 
   it('wait for a message in flight', async () => {
