@@ -152,7 +152,8 @@ function listenToSignals(): void {
         outputFailed = true;
         printError(`${LEAD}The output could not be written (${code}); redirect it to a place with free space.`);
       }
-      if (mode === 'readOnly' || mode === 'follow') exitNow(outputFailed ? EXIT.failed : EXIT.done);
+      if (stream === process.stdout && (mode === 'readOnly' || mode === 'follow'))
+        exitNow(outputFailed ? EXIT.failed : EXIT.done);
     });
   }
   process.on('uncaughtException', (error) => {

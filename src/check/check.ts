@@ -13,7 +13,7 @@ import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { checkDatabase, checkNoise, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
 import { checkConnection, checkListen } from './network.ts';
-import { type CheckResult, fail, ok, skipped, toProblem, type Watch, warn } from './result.ts';
+import { type CheckResult, fail, failure, ok, skipped, type Watch, warn } from './result.ts';
 import { checkService } from './service.ts';
 
 /** `settings` throws a SettingsError if `.env` cannot be read. */
@@ -112,8 +112,7 @@ async function checkMirror(
     const fix = 'start the worker if none runs, or run league-sync mirror';
     return warn('mirror', `${about}; ${plural(lag, 'change')} behind`, fix);
   } catch (error) {
-    const { message, fix } = toProblem(error, 'check LEAGUE_SYNC_POSTGRES_URL, the server and the network');
-    return warn('mirror', `${message}; polls do not depend on it`, fix);
+    return failure('mirror', error, 'check LEAGUE_SYNC_POSTGRES_URL, the server and the network');
   }
 }
 

@@ -33,7 +33,6 @@ export async function* checkService(config: Config, database: DatabaseTarget, wa
     return;
   }
   watch.say('connecting to the service');
-  watch.say('connecting to the service');
   const connection = await checkConnection(new URL(config.baseUrl), config.proxy, config.attemptTimeoutMs);
   yield* connection;
   if (connection.some(({ result }) => result === 'fail')) yield skipped('login, clock, profile, leagues');

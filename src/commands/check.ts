@@ -2,6 +2,7 @@ import { checkAll } from '../check/check.ts';
 import { NO_WORKER } from '../check/database.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
+import { unlessAborted } from '../race-abort.ts';
 import { assertAbsent } from '../store/copy-database.ts';
 import { escapeAtTerminal, isPipe, NARROW_COLUMNS, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
@@ -15,9 +16,12 @@ export const check: Command<CheckOptions> = async (io, { json = false, report })
   if (report !== undefined) assertAbsent(report);
   const checks: CheckResult[] = [];
   using progress = startProgress(io, 'checking');
-  for await (const result of checkAll(io, { stop: io.stop, ...progress })) {
-    checks.push(result);
-    if (!json) await io.print(formatResult(result, io.terminal));
+  const results = checkAll(io, { stop: io.stop, ...progress });
+  // What waits for the network does so for up to 10 s.
+  const next = () => unlessAborted(results.next(), io.stop);
+  for (let { value, done } = await next(); !done && value; { value, done } = await next()) {
+    checks.push(value);
+    if (!json) await io.print(formatResult(value, io.terminal));
     progress.rest();
   }
   const ok = checks.every(({ result }) => result !== 'fail');

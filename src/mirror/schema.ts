@@ -51,7 +51,8 @@ export async function prepareRelations(tx: Transaction, preparation: Preparation
 const RIGHTS = `SELECT current_user AS role, current_database() AS database, current_setting('server_encoding') AS encoding,
   current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
   has_database_privilege(current_database()::text, 'CREATE') AS may_create,
-  pg_is_in_recovery() AS is_standby, EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS schema_exists,
+  current_setting('transaction_read_only') = 'on' AS is_read_only,
+  EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS schema_exists,
   (SELECT has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE')
     FROM pg_namespace WHERE nspname = $1) AS may_use`;
 
@@ -69,7 +70,8 @@ export async function assertUsable(
     throw new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}.`, { fix });
   };
   if (Number(row.number) < OLDEST_SERVER) refuse(`it is PostgreSQL ${row.version}`, 'use PostgreSQL 15 or newer');
-  if (row.is_standby === true) refuse('it is a standby, which nothing can write to', 'name the primary server');
+  if (row.is_read_only === true)
+    refuse('it is a standby, or default_transaction_read_only is on', 'name the primary server, or turn that off');
   if (row.encoding !== 'UTF8') refuse(`its encoding is ${row.encoding}`, 'use a database whose encoding is UTF8');
   if (row.schema_exists === true) {
     if (row.may_use !== true)
@@ -101,18 +103,16 @@ export async function inspectMirror(path: string, target: MirrorTarget) {
   // Awaited here, since the session ends with this function.
   return await session.transaction(async (tx) => {
     const version = await assertUsable(tx, target, { create: false });
-    const [found] = await tx.queryAsIs(FIND_STATE);
-    const [row] = found === undefined ? [] : await tx.query(STATE);
-    if (row === undefined) return { version, tls };
-    const state = readState(row);
+    if ((await findSchemaVersion(tx, target)) === undefined) return { version, tls };
+    const state = readState((await tx.query(STATE))[0]);
     using snapshot = openMirrorSnapshot(path);
     assertEarlier(state, snapshot);
     return { version, tls, filled: { seq: state.seq, lag: snapshot.lastSeq() - state.seq } };
   });
 }
 
-async function migrate({ query }: Transaction, { target, origin, suffix }: Preparation): Promise<void> {
-  const known = readMirrorMigrations();
+/** Undefined without a mirror. Rejects with a RefusedError if the relations there are not of one, or of a newer one. */
+async function findSchemaVersion({ query }: Transaction, target: MirrorTarget, suffix = '') {
   const found = await query(FIND_RELATIONS, RELATIONS.map((name) => name + suffix).join());
   const names = found.map(({ relname }) => relname);
   if (!names.includes(`mirror_migrations${suffix}`)) {
@@ -120,18 +120,24 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
       const what = `The schema ${nameOf(target.schema)} has a relation ${names[0]} that is not of a mirror.`;
       throw new RefusedError(what, { fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA' });
     }
-    await query(VERSION_TABLE);
+    return undefined;
   }
   const [row] = await query(`SELECT coalesce(max(version), 0) AS version FROM "mirror_migrations"`);
   const version = Number(row?.version);
-  if (version > known.length) {
-    const what = `its tables have version ${version}, this one knows ${known.length}`;
-    throw new RefusedError(`The mirror was made by a newer version of league-sync (${what}).`, {
-      fix: 'use that version, or rebuild the mirror with league-sync mirror rebuild',
-    });
-  }
-  for (const [index, { name, sql }] of known.entries()) {
-    if (index < version) continue;
+  const known = readMirrorMigrations().length;
+  if (version <= known) return version;
+  const what = `its tables have version ${version}, this one knows ${known}`;
+  throw new RefusedError(`The mirror was made by a newer version of league-sync (${what}).`, {
+    fix: 'use that version, or rebuild the mirror with league-sync mirror rebuild',
+  });
+}
+
+async function migrate(tx: Transaction, { target, origin, suffix }: Preparation): Promise<void> {
+  const { query } = tx;
+  const version = await findSchemaVersion(tx, target, suffix);
+  if (version === undefined) await query(VERSION_TABLE);
+  for (const [index, { name, sql }] of readMirrorMigrations().entries()) {
+    if (index < (version ?? 0)) continue;
     await query(sql);
     const insert = `INSERT INTO "mirror_migrations" (version, name, database_path) VALUES ($1, $2, $3)`;
     await query(insert, index + 1, name, origin.path);

@@ -15,8 +15,9 @@ export const REBUILD = { fix: 'rebuild it with league-sync mirror rebuild' } as 
 
 export type MirrorState = ReturnType<typeof readState>;
 
-/** Reads what `STATE` has selected. */
-export function readState(row: Row) {
+/** Reads what `STATE` has selected. Throws a RefusedError if there was nothing. */
+export function readState(row: Row | undefined) {
+  if (row === undefined) throw new RefusedError('The mirror has lost the row of mirror_state.', REBUILD);
   return {
     database: String(row.database),
     databasePath: String(row.database_path),

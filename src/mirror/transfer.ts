@@ -99,9 +99,7 @@ export async function transferBatch(
 
 /** Locks the row of `mirror_state`, so that only one process writes, and only what follows on the row. */
 async function lockState({ query }: Transaction): Promise<MirrorState> {
-  const [row] = await query(`${STATE} FOR UPDATE`);
-  if (row !== undefined) return readState(row);
-  throw new RefusedError('The mirror has lost the row of mirror_state.', REBUILD);
+  return readState((await query(`${STATE} FOR UPDATE`))[0]);
 }
 
 /** Brings the feed and `leagues` from the change `seq` to the change `last`. Yields how far it is. */

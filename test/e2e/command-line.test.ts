@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
-import { runProgram } from '../support/program.ts';
+import { PROGRAM, runProgram } from '../support/program.ts';
 
 const COMMANDS = ['run', 'sync', 'profile', 'status', 'query', 'simulate', 'demo'];
 const NEEDED_NODE = 24;
@@ -19,6 +20,12 @@ function majorVersion(node: string): number {
 }
 
 describe('the program', () => {
+  it('fails as it does otherwise if nobody reads what it says on stderr', async () => {
+    const child = spawn(process.execPath, [PROGRAM, 'verify', 'none.db'], { cwd: makeFolder().path, stdio: 'pipe' });
+    child.stderr.destroy();
+    expect(await once(child, 'exit')).toEqual([74, null]);
+  });
+
   it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8'));
     expect(await runProgram(['--version'], { cwd: makeFolder().path })).toMatchObject({

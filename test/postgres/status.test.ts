@@ -49,17 +49,35 @@ describe('status and check', () => {
     await bench.run(['sync']);
     const wrong = { LEAGUE_SYNC_POSTGRES_URL: postgres.url.replace('mirror-password', 'wrong-password') };
     expect(told(await runCheck(bench, wrong), 'mirror')).toMatch(
-      /^warn The mirror at .+ password authentication failed.+polls do not/,
+      /^fail The mirror at .+ password authentication failed/,
     );
     expect((await bench.run(['mirror'], wrong)).code).toBe(1);
     expect((await bench.run(['status'])).stdout).toMatch(/^mirror .+failed 1 time .*password authentication failed/m);
     const gone = { LEAGUE_SYNC_POSTGRES_URL: 'postgresql://role:secret-word@127.0.0.1:1/x' };
     expect(told(await runCheck(bench, gone), 'mirror')).toMatch(
-      /^warn The mirror at 127\.0\.0\.1:1\/x cannot be used: connect ECONNREFUSED/,
+      /^fail The mirror at 127\.0\.0\.1:1\/x cannot be used: connect ECONNREFUSED/,
     );
     const tls = { LEAGUE_SYNC_POSTGRES_URL: `${postgres.url}?sslmode=require` };
     expect(told(await runCheck(bench, tls), 'mirror')).toContain('The server does not support SSL connections');
   });
+});
+
+it.each([
+  ['DELETE FROM league_sync.mirror_state', 'has lost the row of mirror_state'],
+  ["INSERT INTO league_sync.mirror_migrations VALUES (99, '', '')", 'a newer version of league-sync'],
+  [
+    'DROP SCHEMA league_sync CASCADE; CREATE SCHEMA league_sync AUTHORIZATION ROLE_NAME; CREATE TABLE league_sync.leagues ()',
+    'has a relation leagues that is not of a mirror',
+  ],
+  ['ALTER ROLE ROLE_NAME SET default_transaction_read_only = on', 'default_transaction_read_only is on'],
+])('check refuses a mirror that takes nothing: %s', async (sql, why) => {
+  const postgres = await createPostgres();
+  const bench = await setUpMirrored(postgres);
+  await bench.run(['sync']);
+  await bench.run(['mirror']);
+  await postgres.query(sql.replace('ROLE_NAME', postgres.role));
+  expect(told(await runCheck(bench), 'mirror')).toMatch(new RegExp(`^fail .*${why}`));
+  expect((await bench.run(['mirror'])).stderr).toMatch(new RegExp(why));
 });
 
 describe('a worker with a mirror', () => {

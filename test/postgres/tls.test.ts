@@ -49,7 +49,7 @@ describe('sslmode is read as libpq reads it', () => {
     const root = `sslrootcert=${authority.file}`;
     const unverified = /^ok PostgreSQL \S+ .*TLSv1\.3, certificate not verified/;
     const verified = /^ok PostgreSQL \S+ .*TLSv1\.3, certificate verified/;
-    const refused = /^warn The mirror at .+ cannot be used: .*(certificate|altnames)/i;
+    const refused = /^fail The mirror at .+ cannot be used: .*(certificate|altnames)/i;
     expect(await check('127.0.0.1', '')).toMatch(unverified);
     expect(await check('127.0.0.1', '?sslmode=disable')).toMatch(/no TLS/);
     expect(await check('127.0.0.1', '?sslmode=require')).toMatch(unverified);

@@ -99,7 +99,7 @@ ${path === '' || state !== 'bad' ? '' : renderStrip(worker, up)}${main}
 
 /** What is wrong, if anything is, and the age of the data, on every page. It leads to the whole verdict. */
 function renderPill({ verdict, success, now }: State, up: string): Html {
-  const [words] = verdict.headline.replace('Up to date, but ', '').split(/[,:]/);
+  const [words] = verdict.headline.replace('Up to date, but ', '').split(':');
   const age = success && html` &middot; data ${relativeTime(now - success.ageMs, now, 'old')}`;
   const alt = verdict.state === 'warning' ? 'Needs attention:' : '';
   return html`<a class="pill" id="pill" href="${up}"><img src="${up}${iconPath(verdict.state)}" width="16" height="16" alt="${alt}"> <span>${words}${age}</span></a>`;
