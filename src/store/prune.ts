@@ -4,9 +4,10 @@ import type Database from 'better-sqlite3';
 const SLICE_ROWS = 1_000;
 
 /**
- * Keeps running ones, the last success of each kind and scope in a slice, those whose Retry-After has not ended, those
- * that other rows refer to, and the newest, so that ids are not reused. A run's counts tell whether the feed refers to
- * it: the feed may have millions of rows. Nor does any condition read more of `runs` than a slice.
+ * Keeps running ones, the last success of each kind and scope, those whose Retry-After has not ended, those that other
+ * rows refer to, and the newest, so that ids are not reused. A run's counts tell whether the feed refers to it: the feed
+ * may have millions of rows. Nor is all of `runs` searched for a later success: one that comes only after more than a
+ * slice counts at the next deletion.
  */
 const DELETE_RUNS = `DELETE FROM runs
   WHERE id > @after AND id <= @last AND started_at < @before AND outcome <> 'running'
@@ -21,7 +22,7 @@ const DELETE_RUNS = `DELETE FROM runs
       WHERE failed.kind = 'leagues' AND failed.outcome = 'failed' AND failed.good_run_id = runs.id
       ORDER BY failed.id DESC LIMIT 1), '') < @before
     AND (outcome NOT IN ('changed', 'unchanged', 'held') OR EXISTS (
-      SELECT 1 FROM runs AS later WHERE later.id > runs.id AND later.id <= @last
+      SELECT 1 FROM runs AS later WHERE later.id > runs.id AND later.id <= @last + ${SLICE_ROWS}
         AND later.kind = runs.kind AND later.scope IS runs.scope AND later.outcome IN ('changed', 'unchanged', 'held')))`;
 
 const DELETE_LOGINS = `DELETE FROM logins
