@@ -104,14 +104,16 @@ export function briefCause(text: string): string | undefined {
   return isService ? `the service answers ${status}` : cause;
 }
 
-/** The worst first. A refused login is also why polls fail, and polls of both kinds may have been cut short. */
+/** A refused login is also why polls fail, and polls of both kinds may have been cut short. */
 export function describeWarnings(attention: readonly Attention[]): readonly string[] {
-  const names = Object.keys(WARNINGS);
-  const rank = ({ what }: Attention): number => (names.includes(what) ? names.indexOf(what) : names.length);
-  const rows = withoutRepeated(attention.filter((row) => !isNote(row))).toSorted(
-    (one, other) => rank(one) - rank(other),
-  );
+  const rows = worstFirst(withoutRepeated(attention.filter((row) => !isNote(row))));
   return [...new Set(rows.map(describeWarning))];
+}
+
+export function worstFirst(attention: readonly Attention[]): readonly Attention[] {
+  const names = ['stale', ...Object.keys(WARNINGS)];
+  const rank = ({ what }: Attention): number => (names.includes(what) ? names.indexOf(what) : names.length);
+  return attention.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** Without `failing` where the refused login, which is its cause, has a row of its own. */

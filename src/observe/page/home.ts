@@ -127,7 +127,6 @@ export function renderWorker(state: State): Html {
   const rows = [
     row('Service', html`${settings.baseUrl}`),
     row('Session', html`${renderSession(state)}${last}`),
-    renderProfile(state),
     row(
       'Schedule',
       html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope} leagues</span>`,
@@ -156,15 +155,6 @@ function renderSession({ failure, token, now }: State): Html {
   if (!isValid) return html`<span class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</span>`;
   if (leftMs === undefined) return html`logged in<small>expiry unknown</small>`;
   return html`logged in<small>token expires ${relativeTime(now + leftMs, now, 'until')}</small>`;
-}
-
-/** The profile may be forbidden while the leagues can be polled. */
-function renderProfile({ failure, now }: State): Html | '' {
-  if (failure?.subject !== 'profile') return '';
-  const { httpStatus } = failure.error;
-  const what = `no access${httpStatus === undefined ? '' : ` (${httpStatus})`}`;
-  const fix = html`<small>if you do not need it: <code>LEAGUE_SYNC_PROFILE_SCHEDULE=off</code></small>`;
-  return row('Profile', html`${what}, next try ${relativeTime(failure.until, now, 'until')}${fix}`);
 }
 
 function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailure): string {
