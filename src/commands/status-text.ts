@@ -1,4 +1,4 @@
-import { OUTPUTS, outputCondition, type Verdict, worstFirst } from '../observe/verdict.ts';
+import { causeOf, OUTPUTS, outputCondition, type Verdict, worstFirst } from '../observe/verdict.ts';
 import { isNote, type OutputStatus, type Overview, type RunSummary } from '../store/queries/overview.ts';
 import type { LockStatus } from '../store/worker-lock.ts';
 import { describeCounts } from '../sync/report.ts';
@@ -138,8 +138,8 @@ function describeOutput(output: OutputStatus, times: Times): Row {
   const say = (...parts: readonly string[]): string => `${label}: ${parts.join(', ')}`;
   const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${times.ago(done_at)}`;
   const since = output.failing_since === null ? '' : ` since ${timeOfDay(Date.parse(output.failing_since), times.now)}`;
-  const failed = `failed ${plural(output.failed_attempts, 'time')}${since} (${error})`;
-  const again = next === null ? [] : [`next attempt ${times.ago(next)}`];
+  const failed = `failed ${plural(output.failed_attempts, 'time')}${since} (${causeOf(output)})`;
+  const again = next === null ? [] : [`next attempt ${Date.parse(next) <= times.now ? 'now' : times.ago(next)}`];
   switch (outputCondition(output)) {
     case 'stopped':
       return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];

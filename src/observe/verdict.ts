@@ -150,6 +150,10 @@ export const OUTPUTS = {
   copy: { title: 'published copy', done: 'made' },
 } as const satisfies Readonly<Record<OutputName, object>>;
 
+/** Why an output fails, without its name, with which its error may begin. */
+export const causeOf = ({ last_error }: Pick<OutputStatus, 'last_error'>): string =>
+  (last_error ?? 'not known why').replace(/^The mirror at .*? cannot be used: /, '').replace(/\.$/, '');
+
 /** `failing` until a step succeeds; `noted`: it works, but has left something out, which `last_error` says. */
 export function outputCondition({ stopped_at, failed_attempts, last_error }: OutputStatus) {
   if (stopped_at !== null) return 'stopped';

@@ -4,7 +4,7 @@ import type { Issues, RejectionGroup } from '../../store/queries/open-problems.t
 import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
-import { OUTPUTS, outputCondition, type Reason, withoutRepeated, worstFirst } from '../verdict.ts';
+import { causeOf, OUTPUTS, outputCondition, type Reason, withoutRepeated, worstFirst } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { renderFreshDays, renderShares } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
@@ -84,7 +84,7 @@ function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: S
 const DRIFT = /(?<=: |, )(\S.*?) (unknown-field|wrong-type|missing-field|unexpected-value) \((.*?)\)(?=, | and |\.$)/g;
 /** How the view begins to tell of it. */
 const DEPARTS = /^In the last day, the service began to depart from its interface/;
-const REPEATED = /(?<=^|: )The mirror at .*? cannot be used: /;
+const REPEATED = /(?<=: )The mirror at .*? cannot be used: /;
 
 /** In plain words, and without the advice that stands below it. */
 function renderSummary({ what, summary }: Finding): Html {
@@ -103,15 +103,19 @@ type Finding = Omit<Attention, 'what' | 'count'> & { readonly what: string; read
 function findNotes({ outputs, attention, failure, freshness, success, settings }: State): readonly Finding[] {
   const notes: Finding[] = [];
   for (const output of outputs) {
-    const { name: what, label, pending_changes: pending, failing_since: since, last_error: error } = output;
+    const { name: what, label, pending_changes: pending, failing_since: since } = output;
     if (outputCondition(output) !== 'failing' || attention.some((row) => row.what === what)) continue;
-    const why = (error ?? 'not known why').replace(REPEATED, '').replace(/\.$/, '');
     const lack = pending ? `: ${countOf(pending, 'change')} pending` : '';
     const what_to_do =
       what === 'webhook'
         ? 'league-sync webhook test sends a test message and says what comes back.'
         : 'league-sync check names the cause and the fix.';
-    notes.push({ what, since, summary: `The ${OUTPUTS[what].title} at ${label} fails (${why})${lack}.`, what_to_do });
+    notes.push({
+      what,
+      since,
+      summary: `The ${OUTPUTS[what].title} at ${label} fails (${causeOf(output)})${lack}.`,
+      what_to_do,
+    });
   }
   if (failure?.subject === 'profile') {
     const summary = `The service gives no access to the profile (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
