@@ -7,7 +7,7 @@ import type { createFacetCounter, Facet, Facets, SportFacet } from '../../store/
 import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
 import { createSeasonReader } from '../../store/queries/seasons.ts';
-import { outputCondition } from '../verdict.ts';
+import { causeOf, outputCondition } from '../verdict.ts';
 import type { Read, State } from '../worker-state.ts';
 import { renderDays } from './changes.ts';
 import { glyphOf } from './face.ts';
@@ -170,7 +170,7 @@ function renderOutput(output: OutputStatus, now: number): Html {
   const next = next_attempt_at && html`<small>next attempt ${relativeTime(next_attempt_at, now, 'until')}</small>`;
   const state = {
     stopped: html`<small class="bad">stopped: the receiver is gone (410)</small>`,
-    failing: html`<small class="bad">${bdi(last_error ?? 'failing')}</small>${next ?? ''}`,
+    failing: html`<small class="bad">${bdi(causeOf(output))}</small>${next ?? ''}`,
     noted: html`<small>${bdi(last_error ?? '')}</small>`,
     well: html`<small>${done}</small>`,
   }[outputCondition(output)];

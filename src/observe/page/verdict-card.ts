@@ -119,7 +119,7 @@ function findNotes({ outputs, attention, failure, freshness, success, settings }
   }
   if (failure?.subject === 'profile') {
     const summary = `The service gives no access to the profile (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
-    const what_to_do = 'If you do not need the profile: LEAGUE_SYNC_PROFILE_SCHEDULE=off.';
+    const what_to_do = 'If you do not need the profile, set LEAGUE_SYNC_PROFILE_SCHEDULE=off.';
     notes.push({ what: 'profile', since: null, summary, what_to_do, nextAt: failure.until });
   }
   if (success !== undefined && freshness?.live_leagues === 0) {
