@@ -106,16 +106,9 @@ function findNotes({ outputs, attention, failure, freshness, success, settings }
     const { name: what, label, pending_changes: pending, failing_since: since } = output;
     if (outputCondition(output) !== 'failing' || attention.some((row) => row.what === what)) continue;
     const lack = pending ? `: ${countOf(pending, 'change')} pending` : '';
-    const what_to_do =
-      what === 'webhook'
-        ? 'league-sync webhook test sends a test message and says what comes back.'
-        : 'league-sync check names the cause and the fix.';
-    notes.push({
-      what,
-      since,
-      summary: `The ${OUTPUTS[what].title} at ${label} fails (${causeOf(output)})${lack}.`,
-      what_to_do,
-    });
+    const summary = `The ${OUTPUTS[what].title} at ${label} fails (${causeOf(output)})${lack}.`;
+    const test = what === 'webhook' ? 'webhook test shows what comes back.' : 'check names the cause and the fix.';
+    notes.push({ what, since, summary, what_to_do: `league-sync ${test}` });
   }
   if (failure?.subject === 'profile') {
     const summary = `The service gives no access to the profile (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
@@ -125,8 +118,7 @@ function findNotes({ outputs, attention, failure, freshness, success, settings }
   if (success !== undefined && freshness?.live_leagues === 0) {
     const listed = settings.scope === 'all' ? '' : ` of ${settings.scope} leagues`;
     const summary = `The service answers with an empty list${listed}. This may be right, or the account or the address may be the wrong one.`;
-    const what_to_do =
-      'If there should be leagues: check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_BASE_URL. league-sync check shows what the service answers.';
+    const what_to_do = `If it should not be empty: check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_BASE_URL. league-sync check shows what the service answers.`;
     notes.push({ what: 'empty-list', since: null, summary, what_to_do });
   }
   return notes;
