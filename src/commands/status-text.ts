@@ -1,4 +1,4 @@
-import { OUTPUTS, outputCondition, type Verdict } from '../observe/verdict.ts';
+import { causeOf, OUTPUTS, outputCondition, type Verdict, worstFirst } from '../observe/verdict.ts';
 import { isNote, type OutputStatus, type Overview, type RunSummary } from '../store/queries/overview.ts';
 import type { LockStatus } from '../store/worker-lock.ts';
 import { describeCounts } from '../sync/report.ts';
@@ -43,15 +43,17 @@ export function formatStatus(report: StatusReport, now: number, terminal: Termin
     ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
     ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
   ];
-  const attention = report.attention.flatMap((row) => [
-    ...item('! ', row.summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
-    ...item('  → ', row.what_to_do, 'plain'),
-  ]);
+  const attention = worstFirst(report.attention).map((row) =>
+    [
+      ...item('! ', row.summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
+      ...item('  → ', row.what_to_do, 'plain'),
+    ].join('\n'),
+  );
   const rows = rowsOf(report, createTimes(now, terminal)).map(
     ([name, text, tone]) => [name, terminal.asTyped(text), tone] as const,
   );
   const runs = report.last_runs.length > 0 ? formatRuns(report, now, terminal) : '';
-  const parts = [verdict.join('\n'), attention.join('\n'), formatRecord(rows, terminal), runs];
+  const parts = [verdict.join('\n'), ...attention, formatRecord(rows, terminal), runs];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -135,8 +137,9 @@ function describeOutput(output: OutputStatus, times: Times): Row {
   const lack = pending === null ? [] : [pending === 0 ? 'nothing pending' : `${plural(pending, 'change')} pending`];
   const say = (...parts: readonly string[]): string => `${label}: ${parts.join(', ')}`;
   const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${times.ago(done_at)}`;
-  const failed = `failed ${plural(output.failed_attempts, 'time')} (${error})`;
-  const again = next === null ? [] : [`next attempt ${times.ago(next)}`];
+  const since = output.failing_since === null ? '' : ` since ${timeOfDay(Date.parse(output.failing_since), times.now)}`;
+  const failed = `failed ${plural(output.failed_attempts, 'time')}${since} (${causeOf(output)})`;
+  const again = next === null ? [] : [`next attempt ${Date.parse(next) <= times.now ? 'now' : times.ago(next)}`];
   switch (outputCondition(output)) {
     case 'stopped':
       return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];

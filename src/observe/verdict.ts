@@ -104,14 +104,16 @@ export function briefCause(text: string): string | undefined {
   return isService ? `the service answers ${status}` : cause;
 }
 
-/** The worst first. A refused login is also why polls fail, and polls of both kinds may have been cut short. */
+/** A refused login is also why polls fail, and polls of both kinds may have been cut short. */
 export function describeWarnings(attention: readonly Attention[]): readonly string[] {
-  const names = Object.keys(WARNINGS);
-  const rank = ({ what }: Attention): number => (names.includes(what) ? names.indexOf(what) : names.length);
-  const rows = withoutRepeated(attention.filter((row) => !isNote(row))).toSorted(
-    (one, other) => rank(one) - rank(other),
-  );
+  const rows = worstFirst(withoutRepeated(attention.filter((row) => !isNote(row))));
   return [...new Set(rows.map(describeWarning))];
+}
+
+export function worstFirst(attention: readonly Attention[]): readonly Attention[] {
+  const names = ['stale', ...Object.keys(WARNINGS)];
+  const rank = ({ what }: Attention): number => (names.includes(what) ? names.indexOf(what) : names.length);
+  return attention.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** Without `failing` where the refused login, which is its cause, has a row of its own. */
@@ -147,6 +149,10 @@ export const OUTPUTS = {
   mirror: { title: 'mirror', done: 'written' },
   copy: { title: 'published copy', done: 'made' },
 } as const satisfies Readonly<Record<OutputName, object>>;
+
+/** Why an output fails, without its name, with which its error may begin. */
+export const causeOf = ({ last_error }: Pick<OutputStatus, 'last_error'>): string =>
+  (last_error ?? 'not known why').replace(/^The mirror at .*? cannot be used: /, '').replace(/\.$/, '');
 
 /** `failing` until a step succeeds; `noted`: it works, but has left something out, which `last_error` says. */
 export function outputCondition({ stopped_at, failed_attempts, last_error }: OutputStatus) {

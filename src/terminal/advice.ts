@@ -13,7 +13,7 @@ type Surroundings = AdvisedDatabase & {
 
 const WITH_OPTION = 'accept-removals|backup|changes|mirror(?: rebuild)?|poll|query|status|webhook (?:replay|skip)';
 const WITH_SETTING = 'check|profile|run|sync';
-const OTHERS = '--help|demo|simulate|verify|webhook';
+const OTHERS = '--help|demo|simulate|verify|webhook(?: test)?';
 const COMMAND = new RegExp(
   `(?<![\\w/.-])(league-sync (?:${WITH_OPTION}|${WITH_SETTING}|${OTHERS})(?![\\w-])(?: --[a-z-]+(?: \\d[\\w-]*)?)*)`,
 );

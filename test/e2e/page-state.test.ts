@@ -14,6 +14,7 @@ type Expected = {
   readonly headline: string;
   readonly reasons?: readonly string[];
   readonly facts: RegExp;
+  readonly advice?: RegExp;
   readonly session?: RegExp;
 };
 
@@ -66,6 +67,7 @@ async function readViews({ url }: Served) {
     },
     metrics: notReady.map(({ labels }) => labels.reason),
     title: withoutAge(textIn(/<title>(.*?)<\/title>/s)),
+    advice: textIn(/<ul class="attention">(.*?)<\/ul>/s),
     facts: textIn(/<p class="facts">(.*?)<\/p>/s),
     session: textIn(/<dt>Session<\/dt><dd>(.*?)<\/dd>/s),
   };
@@ -94,6 +96,44 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       headline: 'Up to date',
       facts: NEXT,
       session: /^logged intoken expires in .*last login .*: ok$/,
+    },
+  ],
+  [
+    'held removals',
+    () => openWith(['drop-third'], 'held'),
+    {
+      state: 'warning',
+      headline: 'Up to date, but 41 removals are held',
+      facts: /^124 leagues, of which 41 were not found in the last list · /,
+      advice: /accept-removals.* If you do nothing, they stay in the database as they are\.$/,
+    },
+  ],
+  [
+    'a list without leagues',
+    async () => {
+      const stage = await open({ leagues: [] });
+      await stage.worker.waitForPoll('unchanged');
+      return stage;
+    },
+    {
+      state: 'good',
+      headline: 'Up to date: the service lists no leagues',
+      facts: /^0 leagues · /,
+      advice: /an empty list\. .* check LEAGUE_SYNC_USERNAME and .* check shows what the service answers\.$/,
+    },
+  ],
+  [
+    'a profile that is forbidden',
+    async () => {
+      const stage = await open({ faults: ['profile-forbidden'] }, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
+      await stage.worker.waitForLog(({ kind, outcome }) => kind === 'profile' && outcome === 'failed');
+      return stage;
+    },
+    {
+      state: 'good',
+      headline: 'Up to date',
+      facts: NEXT,
+      advice: /no access to the profile \(status 403\)\. .* The next attempt is in \d+ s\.$/,
     },
   ],
   [
@@ -155,7 +195,7 @@ describe('of', () => {
   it.each(STATES)(
     '%s, the page, /readyz, /status.json, the metrics and status say the same',
     async (_, arrange, expected) => {
-      const { state, headline, reasons = [], facts, session = /^/ } = expected;
+      const { state, headline, reasons = [], facts, advice = /^/, session = /^/ } = expected;
       const ready = reasons.length === 0;
       const stage = await arrange();
       const views = await readViews(stage);
@@ -167,6 +207,7 @@ describe('of', () => {
       });
       expect(views.title).toBe(`${SIGNS[state]} ${headline} · league-sync`);
       expect(views.facts).toMatch(facts);
+      expect(views.advice).toMatch(advice);
       const list = await (await fetch(`${stage.url}/leagues`)).text();
       expect(/data-part="strip"><b>(.*?)\.</.exec(list)?.[1]).toBe(state === 'bad' ? headline : undefined);
       // The file alone does not know these two.

@@ -61,14 +61,19 @@ describe('status', () => {
   it('shows the rows of the view attention, and what to do about each', async () => {
     const bench = await setUpSynced();
     expect((await bench.run(['status'])).stdout).not.toContain('!');
+    bench.simulator.setFault('drop-third', true);
+    expect((await bench.run(['sync'])).code).toBe(3);
     bench.simulator.setFault('not-json', true);
     expect((await bench.run(['sync'])).code).toBe(1);
     expect((await bench.run(['sync'])).code).toBe(1);
     const { stdout } = await bench.run(['status']);
-    expect(stdout).toMatch(/^● up to date, but the last 2 polls failed · 124 leagues · synced .+$/m);
+    expect(stdout).toMatch(/^● up to date, but the last 2 polls failed \(and 1 more\) · 124 leagues/m);
     const rows = bench.rows('SELECT * FROM attention');
-    expect(rows).toMatchObject([{ what: 'failing', count: 2 }]);
-    for (const { summary, what_to_do } of rows) expect(stdout).toContain(`\n! ${summary}\n  → ${what_to_do}\n`);
+    expect(rows).toMatchObject([
+      { what: 'failing', count: 2 },
+      { what: 'held-removals', count: 41 },
+    ]);
+    for (const { summary, what_to_do } of rows) expect(stdout).toContain(`\n\n! ${summary}\n  → ${what_to_do}\n\n`);
     expect(JSON.parse((await bench.run(['status', '--json'])).stdout).attention).toEqual(rows);
   });
 

@@ -151,9 +151,14 @@ describe('a webhook that fails', () => {
     expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="failed"} 1\n');
     expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="accepted"} 0\n');
     const page = await read('/');
-    for (const text of ['webhook fails, 124 changes pending', '<dt>Webhook</dt>', host, 'status 500'])
-      expect(page).toContain(text);
+    expect(page).toMatch(
+      /since <time .*>The webhook at .* fails \(status 500\): 124 changes pending\..* The next attempt is/,
+    );
+    for (const text of ['<dt>Webhook</dt>', host]) expect(page).toContain(text);
     expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
+    expect((await bench.run(['status'])).stdout).toMatch(
+      /^webhook .* failed 1 time since \d.* UTC \(status 500\), next/m,
+    );
     const { stdout } = await bench.run(['status', '--json']);
     // For the first hour, only the line of the webhook says it.
     expect(JSON.parse(stdout)).toMatchObject({

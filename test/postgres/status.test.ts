@@ -93,7 +93,7 @@ describe('a worker with a mirror', () => {
     const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
     expect(mirror).toMatchObject({ seq: null, lag_changes: 124, failed_attempts: 2 });
     expect(await (await fetch(`${url}/`)).text()).toMatch(
-      />mirror fails, 124 changes pending: .+<dt>Mirror<\/dt><dd>124 changes pending.+ECONNREFUSED/s,
+      />The mirror at .+ fails \(connect ECONNREFUSED .+\): 124 changes pending\.<.+<dt>Mirror<\/dt><dd>124 changes pending.+ECONNREFUSED/s,
     );
     const { stdout } = await bench.run(['status', '--json'], gone);
     // For the first hour, only the line of the mirror says it.

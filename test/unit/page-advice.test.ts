@@ -10,6 +10,7 @@ it.each([
     "LEAGUE_SYNC_DATABASE='/a b.db' ./league-sync check",
   ],
   ['rebuild it with league-sync mirror rebuild', "./league-sync mirror rebuild --database '/a b.db'"],
+  ['league-sync webhook test sends a test message.', './league-sync webhook test'],
   ['If they are gone, run league-sync accept-removals.', "./league-sync accept-removals --database '/a b.db'"],
   ['Again: league-sync webhook replay --since 7.', "./league-sync webhook replay --database '/a b.db' --since 7"],
   ['See: league-sync changes --since 2026-11-20.', "./league-sync changes --database '/a b.db' --since 2026-11-20"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assess, briefCause, type HealthInput } from '../../src/observe/verdict.ts';
+import { assess, briefCause, type HealthInput, worstFirst } from '../../src/observe/verdict.ts';
 import type { Attention } from '../../src/store/queries/overview.ts';
 
 const OLD = { ageMs: 43 * 60_000 };
@@ -97,6 +97,11 @@ describe('the verdict', () => {
     expect(briefCause(summary)).toBe(cause);
     const { headline } = assess(inputOf({ staleness: OLD, attention }));
     expect(headline).toBe(`Stale: ${cause ?? 'the last good poll was 43 min ago'}`);
+  });
+
+  it('names what the first row is about', () => {
+    const attention = worstFirst([row('drift'), row('unusual-change'), row('webhook', 3), row('stale')]);
+    expect(attention.map(({ what }) => what)).toEqual(['stale', 'webhook', 'drift', 'unusual-change']);
   });
 
   it('names the last failure as the cause, unless another reason does', () => {

@@ -7,7 +7,7 @@ import type { createFacetCounter, Facet, Facets, SportFacet } from '../../store/
 import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
 import { createSeasonReader } from '../../store/queries/seasons.ts';
-import { outputCondition } from '../verdict.ts';
+import { causeOf, outputCondition } from '../verdict.ts';
 import type { Read, State } from '../worker-state.ts';
 import { renderDays } from './changes.ts';
 import { glyphOf } from './face.ts';
@@ -127,7 +127,6 @@ export function renderWorker(state: State): Html {
   const rows = [
     row('Service', html`${settings.baseUrl}`),
     row('Session', html`${renderSession(state)}${last}`),
-    renderProfile(state),
     row(
       'Schedule',
       html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope} leagues</span>`,
@@ -158,15 +157,6 @@ function renderSession({ failure, token, now }: State): Html {
   return html`logged in<small>token expires ${relativeTime(now + leftMs, now, 'until')}</small>`;
 }
 
-/** The profile may be forbidden while the leagues can be polled. */
-function renderProfile({ failure, now }: State): Html | '' {
-  if (failure?.subject !== 'profile') return '';
-  const { httpStatus } = failure.error;
-  const what = `no access${httpStatus === undefined ? '' : ` (${httpStatus})`}`;
-  const fix = html`<small>if you do not need it: <code>LEAGUE_SYNC_PROFILE_SCHEDULE=off</code></small>`;
-  return row('Profile', html`${what}, next try ${relativeTime(failure.until, now, 'until')}${fix}`);
-}
-
 function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailure): string {
   if (kind !== 'credentials') return 'login failed';
   if (httpStatus === undefined) return 'credentials unreadable';
@@ -180,7 +170,7 @@ function renderOutput(output: OutputStatus, now: number): Html {
   const next = next_attempt_at && html`<small>next attempt ${relativeTime(next_attempt_at, now, 'until')}</small>`;
   const state = {
     stopped: html`<small class="bad">stopped: the receiver is gone (410)</small>`,
-    failing: html`<small class="bad">${bdi(last_error ?? 'failing')}</small>${next ?? ''}`,
+    failing: html`<small class="bad">${bdi(causeOf(output))}</small>${next ?? ''}`,
     noted: html`<small>${bdi(last_error ?? '')}</small>`,
     well: html`<small>${done}</small>`,
   }[outputCondition(output)];

@@ -35,7 +35,7 @@ main.insertAdjacentHTML(
   'afterbegin',
   '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' +
     lostIcon +
-    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>What you see is from then, and this page keeps trying. On the machine of the worker: <code></code></p></div></div>',
+    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>The worker does not answer. What you see is from then, and this page keeps trying. To see whether the worker runs, on its machine: <code></code></p></div></div>',
 );
 const lost = main.firstElementChild;
 lost.querySelector('code').textContent = main.dataset.command;

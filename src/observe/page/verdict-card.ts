@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
+import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
-import { outputCondition, type Reason, withoutRepeated } from '../verdict.ts';
+import { causeOf, OUTPUTS, outputCondition, type Reason, withoutRepeated, worstFirst } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { renderFreshDays, renderShares } from './fresh-days.ts';
 import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
@@ -27,9 +28,10 @@ function renderFacts(worker: State): Html {
   if (path === undefined) return html`opening the database`;
   const next = renderNextPoll(worker);
   if (success === undefined) return html`no data yet &middot; ${next}`;
-  const leagues = freshness?.live_leagues;
+  const { live_leagues: leagues, held_removals: held = 0 } = freshness ?? {};
+  const lack = held > 0 ? `, of which ${count(held)} were not found in the last list` : '';
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
-  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
+  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')}${lack} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
 }
 
 function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, now }: State): Html {
@@ -41,27 +43,85 @@ function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, no
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention({ verdict, attention: found, splitCommands, now }: State): Html | '' {
+function renderAttention(worker: State): Html | '' {
+  const { verdict, attention: found, splitCommands, now } = worker;
   const { state, reasons } = verdict;
   const [worst] = reasons;
   // Where the headline already says stale and since when, this says why polls fail.
   const isHeadline = worst?.reason === 'stale' || worst?.reason === 'no-good-poll';
   const isSaid = state === 'loading' || (isHeadline && found.some(({ what }) => what === 'failing'));
-  const rows = withoutRepeated(found)
+  const rows = worstFirst(withoutRepeated(found))
     .filter(({ what }) => what !== 'stale' || !isSaid)
     .toSorted((one, other) => Number(other.what === worst?.reason) - Number(one.what === worst?.reason));
   const isStored = ({ reason }: Reason): boolean =>
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
-  const others = reasons.filter((reason) => !isStored(reason));
-  if (others.length + rows.length === 0) return '';
-  return html`<ul class="attention">${others.map(({ message }) => renderReason(message, splitCommands))}${rows.map(
-    ({ since, summary, what_to_do }) => {
-      const begun =
-        since &&
-        html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-      return renderRow(html`${begun}${bdi(summary)}`, renderAdvice(what_to_do, splitCommands));
-    },
-  )}</ul>`;
+  const others = reasons
+    .filter((reason) => !isStored(reason))
+    .map(({ message }) => renderReason(message, splitCommands));
+  const findings = [...rows, ...findNotes(worker)].map((finding: Finding) => {
+    const { since, what_to_do } = finding;
+    const begun =
+      since &&
+      html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
+    const advice = html`${renderAdvice(what_to_do, splitCommands)}${renderOutlook(finding, worker)}`;
+    return renderRow(html`${begun}${renderSummary(finding)}`, advice);
+  });
+  return others.length + findings.length === 0 ? '' : html`<ul class="attention">${others}${findings}</ul>`;
+}
+
+/** What comes if nothing is done. */
+function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: State): Html | '' {
+  if (what === 'held-removals') return html` If you do nothing, they stay in the database as they are.`;
+  const staleAt = freshness?.stale_at;
+  if (what === 'failing' || what === 'credentials-refused')
+    return staleAt && Date.parse(staleAt) > now
+      ? html` The data turns stale ${relativeTime(staleAt, now, 'until')}.`
+      : '';
+  const at = nextAt ?? outputs.find(({ name }) => name === what)?.next_attempt_at;
+  return at ? html` The next attempt is ${relativeTime(at, now, 'until')}.` : '';
+}
+
+const DRIFT = /(?<=: |, )(\S.*?) (unknown-field|wrong-type|missing-field|unexpected-value) \((.*?)\)(?=, | and |\.$)/g;
+/** How the view begins to tell of it. */
+const DEPARTS = /^In the last day, the service began to depart from its interface/;
+const REPEATED = /(?<=: )The mirror at .*? cannot be used: /;
+
+/** In plain words, and without the advice that stands below it. */
+function renderSummary({ what, summary }: Finding): Html {
+  if (what === 'drift')
+    return bdi(
+      summary
+        .replace(DEPARTS, 'The format of the answers changed')
+        .replace(DRIFT, (_, field, kind, detail) => describeDrift({ field, kind, detail })),
+    );
+  return bdi(summary.replace(what === 'credentials-refused' ? /; check LEAGUE_SYNC_[^.]*/ : REPEATED, ''));
+}
+
+type Finding = Omit<Attention, 'what' | 'count'> & { readonly what: string; readonly nextAt?: number };
+
+/** What leaves the verdict as it is and is no row of `attention`, such as the first hour of an output that fails. */
+function findNotes({ outputs, attention, failure, freshness, success, settings }: State): readonly Finding[] {
+  const notes: Finding[] = [];
+  for (const output of outputs) {
+    const { name: what, label, pending_changes: pending, failing_since: since } = output;
+    if (outputCondition(output) !== 'failing' || attention.some((row) => row.what === what)) continue;
+    const lack = pending ? `: ${countOf(pending, 'change')} pending` : '';
+    const summary = `The ${OUTPUTS[what].title} at ${label} fails (${causeOf(output)})${lack}.`;
+    const test = what === 'webhook' ? 'webhook test shows what comes back.' : 'check names the cause and the fix.';
+    notes.push({ what, since, summary, what_to_do: `league-sync ${test}` });
+  }
+  if (failure?.subject === 'profile') {
+    const summary = `The service gives no access to the profile (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
+    const what_to_do = 'If you do not need the profile, set LEAGUE_SYNC_PROFILE_SCHEDULE=off.';
+    notes.push({ what: 'profile', since: null, summary, what_to_do, nextAt: failure.until });
+  }
+  if (success !== undefined && freshness?.live_leagues === 0) {
+    const listed = settings.scope === 'all' ? '' : ` of ${settings.scope} leagues`;
+    const summary = `The service answers with an empty list${listed}. This may be right, or the account or the address may be the wrong one.`;
+    const what_to_do = `If it should not be empty: check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_BASE_URL. league-sync check shows what the service answers.`;
+    notes.push({ what: 'empty-list', since: null, summary, what_to_do });
+  }
+  return notes;
 }
 
 /** A message whose last part, after a semicolon, says what to do, as those of the worker's errors do. */
@@ -97,26 +157,7 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
     driftCount === 0
       ? check(false, 'format as agreed')
       : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
-  }${renderSessionCheck(worker)}${
-    worker.failure?.subject === 'profile'
-      ? html`<li class="note"><a href="#worker-title">profile not readable</a></li>`
-      : ''
-  }${renderOutputs(worker)}</ul>`;
-}
-
-const MAX_WHY_LENGTH = 60;
-
-/** The outputs that fail: the data is up to date here, but not at the webhook, mirror or copy. */
-function renderOutputs({ outputs, attention, now }: State): Html {
-  const failing = outputs.filter((output) => /stopped|failing/.test(outputCondition(output)));
-  return html`${failing.map(({ name, pending_changes: pending, next_attempt_at: next, last_error: error }) => {
-    const lack = pending ? `, ${countOf(pending, 'change')} pending` : '';
-    const again = next && html`, next attempt ${relativeTime(next, now, 'until')}`;
-    const why = (error ?? 'not known why').replace(/^The mirror at .*? cannot be used: |\.$/g, '');
-    // For its first hour a failure is no row of `attention`.
-    const isSaid = attention.some(({ what }) => what === name);
-    return html`<li class="${isSaid ? 'bad' : 'open'}"><a href="#worker-title">${name} fails${lack}: ${bdi(why.slice(0, MAX_WHY_LENGTH))}${again}</a></li>`;
-  })}`;
+  }${renderSessionCheck(worker)}</ul>`;
 }
 
 function renderSessionCheck({ failure, token, now }: State): Html {
@@ -139,7 +180,7 @@ export function renderNotices(issues: Issues, now: number): Html | '' {
 function renderHeldRemovals({ held }: Issues, now: number): Html {
   const rest = held.length - MAX_HELD;
   return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
-<p>${explainAccepted(held)}<span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
+<p>Not found in the last list, and kept here as they were. ${explainAccepted(held)}<span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
 <ul class="chips">${held.slice(0, MAX_HELD).map((row) => html`<li>${linkToLeague(row.league_id, row.league_name)}</li>`)}${
     rest > 0 ? html`<li><a href="leagues?status=held">${count(rest)} more</a></li>` : ''
   }</ul></section>`;
@@ -179,11 +220,10 @@ function renderDrift({ drift, driftCount }: Issues, now: number): Html {
 }
 
 /** Such as `new field broadcast_partner (string)` and `priority: string where number was agreed`. */
-function describeDrift({ field, kind, detail }: Issues['drift'][number]): Html {
-  const name = html`<code>${field.replace(/^leagues\[\]\./, '')}</code>`;
-  if (kind === 'unknown-field') return html`new field ${name} (${bdi(detail)})`;
+function describeDrift({ field, kind, detail }: Pick<Issues['drift'][number], 'field' | 'kind' | 'detail'>): string {
+  const name = field.replace(/^leagues\[\]\./, '');
+  if (kind === 'unknown-field') return `new field ${name} (${detail})`;
   const [, found, agreed] = /^(.+) for (.+)$/.exec(detail) ?? [];
-  if (kind === 'wrong-type' && found !== undefined)
-    return html`${name}: ${bdi(found)} where ${bdi(agreed ?? '')} was agreed`;
-  return html`${name} ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`}`;
+  if (kind === 'wrong-type' && found !== undefined) return `${name}: ${found} where ${agreed} was agreed`;
+  return `${name} ${kind.replaceAll('-', ' ')}${detail === '' ? '' : `: ${detail}`}`;
 }
