@@ -133,7 +133,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       state: 'good',
       headline: 'Up to date',
       facts: NEXT,
-      advice: /no access to the profile \(status 403\)\. .* The next attempt is in \d+ s\.$/,
+      advice: /profile is not readable: .*\(status 403\)\. .* The next attempt is in \d+ s\.$/,
     },
   ],
   [

@@ -111,7 +111,7 @@ function findNotes({ outputs, attention, failure, freshness, success, settings }
     notes.push({ what, since, summary, what_to_do: `league-sync ${test}` });
   }
   if (failure?.subject === 'profile') {
-    const summary = `The service gives no access to the profile (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
+    const summary = `The profile is not readable: the service gives no access (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
     const what_to_do = 'If you do not need the profile, set LEAGUE_SYNC_PROFILE_SCHEDULE=off.';
     notes.push({ what: 'profile', since: null, summary, what_to_do, nextAt: failure.until });
   }
