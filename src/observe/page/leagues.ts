@@ -33,7 +33,7 @@ export function renderLeagues(view: LeaguesView, { now, success }: Pick<State, '
 <section aria-label="List of leagues" data-part="leagues">${
     listing.leagues.length === 0
       ? html`<p class="muted">${explainNoMatch(choice, success)}</p>`
-      : html`<div class="top count"><p class="muted">${describeRange(listing)}</p>${renderPager(listing, choice, 'Pages')}</div>${renderTable(listing, choice, now)}${renderPager(listing, choice, 'Pages, below the list')}`
+      : html`<div class="top count"><p class="muted">${describeRange(listing)}${view.held > 0 && choice.status === undefined ? html` &middot; <a href="leagues?status=held">${count(view.held)} held</a>` : ''}</p>${renderPager(listing, choice, 'Pages')}</div>${renderTable(listing, choice, now)}${renderPager(listing, choice, 'Pages, below the list')}`
   }</section>`;
 }
 

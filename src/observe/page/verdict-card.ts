@@ -150,14 +150,16 @@ export function renderAdvice(text: string, splitCommands: State['splitCommands']
 
 function renderChecks(worker: State, driftCount: number): Html | '' {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = worker.freshness ?? {};
-  const check = (isOpen: boolean, text: string): Html =>
-    isOpen ? html`<li class="open"><a href="#notices">${text}</a></li>` : html`<li>${text}</li>`;
+  const check = (isOpen: boolean, text: string, place = '#notices'): Html =>
+    isOpen ? html`<li class="open"><a href="${place}">${text}</a></li>` : html`<li>${text}</li>`;
   const isNew = worker.attention.some(({ what }) => what === 'drift');
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
       ? check(false, 'format as agreed')
       : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
-  }${renderSessionCheck(worker)}</ul>`;
+  }${renderSessionCheck(worker)}${worker.outputs
+    .filter((output) => outputCondition(output) === 'failing')
+    .map(({ name }) => check(true, `${name} fails`, '#worker-title'))}</ul>`;
 }
 
 function renderSessionCheck({ failure, token, now }: State): Html {
