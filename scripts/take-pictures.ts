@@ -15,8 +15,8 @@ import { createSeasons } from './seasons.ts';
 
 // Takes the pictures of the status page in docs/: `npm run pictures`. The program as shipped shows a year of polls, made
 // by the worker of the bench's year and the seasons in seasons.ts, under a clock that is set to the end of that year, so
-// that the pictures differ only if the page does. The text is in Inter, Debian's package fonts-inter, because what a headless Chromium takes for the font of the
-// system (DejaVu) is what nearly no reader has.
+// that the pictures differ only if the page does. The text is in Inter, Debian's package fonts-inter, because what a
+// headless Chromium takes for the font of the system (DejaVu) is what nearly no reader has.
 
 /** What is needed besides Node: each Debian package, and a file of it. */
 const NEEDED = {
@@ -239,8 +239,9 @@ async function takePicture(
 /** Where a picture may end without cutting through the verdict or a change. */
 async function findCut(page: Page, height: number): Promise<number> {
   const boxes = await Promise.all((await page.locator('.state, .feed li').all()).map((part) => part.boundingBox()));
-  const ends = boxes.map((box) => Math.ceil((box?.y ?? 0) + (box?.height ?? 0)) + CUT_BELOW);
-  return Math.max(...ends.filter((end) => end <= height));
+  // What is hidden has no box.
+  const ends = boxes.flatMap((box) => (box === null ? [] : [Math.ceil(box.y + box.height) + CUT_BELOW]));
+  return Math.max(Math.min(...ends), ...ends.filter((end) => end <= height));
 }
 
 /** A third of the size, and no difference that can be seen: the page has few colours. */
