@@ -69,7 +69,8 @@ function checkPart(part: string, index: number): void {
 }
 
 function hasLongStep(part: string, index: number): boolean {
-  const [range = '', step = '0'] = part.split('/');
+  const [range = '', step] = part.split('/');
+  if (step === undefined) return false;
   const named = Object.values(parseValues(ANY.with(index, range).join(' ')))[index];
   return Number(step) > (named?.length ?? 0);
 }
