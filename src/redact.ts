@@ -8,8 +8,6 @@ const MIN_SECRET_LENGTH = 4;
 const ORDINARY =
   /^(?:access|account|admin|authentication|connection|credentials|database|failed|host|league|login|password|postgres|refused|role|secret|server|service|sync|test|token|user|username)$/i;
 const MIN_TOKEN_LENGTH_IN_DATA = 8;
-/** A regular expression of many long tokens would be too large, and the error would quote them. */
-const MAX_SEARCHED_LENGTH = 64;
 const REDACTED = '[secret]';
 
 /** The secrets of this process, to be removed from text that comes from the service. */
@@ -22,13 +20,10 @@ export function createSecrets(now = (): number => performance.now()) {
   let tokens: readonly { readonly token: string; readonly at: number }[] = [];
   let inMessages: readonly string[] = [];
   let inData: readonly string[] = [];
-  let anyInData: RegExp | undefined;
   const update = (): void => {
     const all = tokens.map(({ token }) => token);
     inMessages = longestFirst([...credentials, ...encodings(...all)], MIN_SECRET_LENGTH);
     inData = longestFirst([...pairs, ...encodings(...all.filter(looksRandom))], MIN_TOKEN_LENGTH_IN_DATA);
-    const beginnings = inData.map((secret) => RegExp.escape(secret.slice(0, MAX_SEARCHED_LENGTH)));
-    anyInData = inData.length === 0 ? undefined : new RegExp(beginnings.join('|'));
   };
   return {
     addCredentials: (username: string, password: string, basicPair: string): void => {
@@ -49,8 +44,8 @@ export function createSecrets(now = (): number => performance.now()) {
     /** For stored JSON: redacts tokens and the Basic pair, not the password, which names may contain. */
     scrubTokens: (json: string): string => {
       const text = unescapeAscii(json);
-      // One search for all secrets takes a third of the time of one search per secret, and most bodies contain none.
-      return anyInData?.test(text) ? replaceAll(text, inData) : json;
+      // Most bodies contain no secret. A regular expression of all secrets would take several times as long.
+      return inData.some((secret) => text.includes(secret)) ? replaceAll(text, inData) : json;
     },
   };
 }

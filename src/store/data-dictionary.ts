@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { sql } from 'drizzle-orm';
+import { getTableColumns, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import docs from './column-docs.json' with { type: 'json' };
 import { dataDictionary } from './schema.ts';
@@ -32,15 +32,15 @@ export function rowsOf(object_type: 'table' | 'view', described: Docs): readonly
 
 /** Rewrites the table `data_dictionary` if it is out of date. */
 export function describeDatabase(client: Database.Database): void {
-  const db = drizzle({ client });
-  const wanted = dictionaryRows();
-  const stored = db.select().from(dataDictionary).orderBy(sql`rowid`).all();
-  if (JSON.stringify(stored) === JSON.stringify(wanted)) return;
-  db.transaction(
-    (tx) => {
-      tx.delete(dataDictionary).run();
-      for (const row of wanted) tx.insert(dataDictionary).values(row).run();
-    },
-    { behavior: 'immediate' },
-  );
+  const wanted = JSON.stringify(dictionaryRows());
+  const stored = drizzle({ client }).select().from(dataDictionary).orderBy(sql`rowid`).all();
+  if (JSON.stringify(stored) === wanted) return;
+  const columns = Object.keys(getTableColumns(dataDictionary));
+  const values = columns.map((name) => `value ->> '${name}'`);
+  const write = client.transaction(() => {
+    client.exec('DELETE FROM data_dictionary');
+    // In one statement: through drizzle, the rows took a tenth of the time of the first start.
+    client.prepare(`INSERT INTO data_dictionary (${columns}) SELECT ${values} FROM json_each(?)`).run(wanted);
+  });
+  write.immediate();
 }

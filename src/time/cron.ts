@@ -69,7 +69,8 @@ function checkPart(part: string, index: number): void {
 }
 
 function hasLongStep(part: string, index: number): boolean {
-  const [range = '', step = '0'] = part.split('/');
+  const [range = '', step] = part.split('/');
+  if (step === undefined) return false;
   const named = Object.values(parseValues(ANY.with(index, range).join(' ')))[index];
   return Number(step) > (named?.length ?? 0);
 }
@@ -114,12 +115,17 @@ function createClockFinder(values: ParsedFields, isNamedDay: (timestamp: number)
   return remembering(search);
 }
 
-/** Remembers the last result. A search for a rare day takes a millisecond, and most searches repeat the last one. */
+/** How many results are remembered: as many as a poll asks for, to tell when its data becomes stale. */
+const REMEMBERED = 3;
+
+/** Remembers the last results. A search for a rare day takes milliseconds, and most searches repeat earlier ones. */
 function remembering(search: Finder): Finder {
-  let last = { after: 0, time: 0 };
+  let results: readonly { readonly after: number; readonly time: number }[] = [];
   return (after) => {
-    if (after < last.after || after >= last.time) last = { after, time: search(after) };
-    return last.time;
+    const known = results.find((result) => after >= result.after && after < result.time);
+    const found = known ?? { after, time: search(after) };
+    if (known === undefined) results = [found, ...results.slice(0, REMEMBERED - 1)];
+    return found.time;
   };
 }
 
