@@ -1,8 +1,10 @@
+import { constants, openSync } from 'node:fs';
 import { pino } from 'pino';
 import type { LogConfig } from './config/config.ts';
 import { codeOf, RunError } from './errors.ts';
 import { escapeControls, isPipe, NARROW_COLUMNS, type Terminal, type Tone } from './terminal/style.ts';
 import { hangingIndent } from './terminal/text.ts';
+import { tryOrUndefined } from './try-or-undefined.ts';
 
 export type Log = pino.Logger;
 
@@ -13,7 +15,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Logging never blocks the program. `close` flushes everything, unless the reader is stuck. */
 export function openLog(config: LogConfig, fd: number, terminal: Terminal) {
-  const out = pino.destination({ fd, sync: false, maxLength: MAX_BUFFER_BYTES });
+  const dest = isPipe(terminal) ? fd : openUnblocked(fd);
+  const out = pino.destination({ dest, sync: false, maxLength: MAX_BUFFER_BYTES });
   // On a full disk, log lines are lost, but the worker must go on.
   out.on('error', () => undefined);
   const isPretty = (config.format ?? (isPipe(terminal) ? 'json' : 'pretty')) === 'pretty';
@@ -41,6 +44,12 @@ export function openLog(config: LogConfig, fd: number, terminal: Terminal) {
     out.destroy();
   };
   return { log, close };
+}
+
+/** A terminal that takes nothing (Ctrl-S) would block a thread of Node, without which the process cannot end. */
+function openUnblocked(fd: number): number {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  return tryOrUndefined(() => openSync(`/dev/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)) ?? fd;
 }
 
 type LogEntry = { level: number; time: string; msg?: string; err?: { stack?: string } };

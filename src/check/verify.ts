@@ -4,6 +4,7 @@ import { explainErrors, toDatabaseError } from '../store/database-error.ts';
 import { APPLICATION_ID, hasOurTables, readHeader, sizeOf } from '../store/database-file.ts';
 import { type FileState, readFileState, sharesHistory } from '../store/file-state.ts';
 import { foldFeed } from '../store/fold.ts';
+import { checkIntegrity } from '../store/inspect.ts';
 import { assertSchemaKnown, readMigrations, schemaVersion } from '../store/migrate.ts';
 import { compareSchema } from '../store/schema-comparison.ts';
 import { plural } from '../terminal/text.ts';
@@ -51,8 +52,8 @@ export function* verifyFile(path: string, against?: string): Lines<Verified | un
 }
 
 function* verifyContent(db: Connection, path: string): Lines<FileState | undefined> {
-  const found = db.prepare<[], string>('PRAGMA integrity_check(3)').pluck().all().join('; ');
-  const size = formatSize(sizeOf(path) + sizeOf(`${path}-wal`));
+  const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
+  const [found, size] = [checkIntegrity(db, bytes), formatSize(bytes)];
   if (found === 'ok') yield ok('integrity', `passes SQLite's integrity_check, ${size}`);
   else yield fail('integrity', `fails SQLite's integrity_check: ${found}`, FIX);
   if (found !== 'ok' || !(yield* verifySchema(db, path))) {

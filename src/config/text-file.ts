@@ -18,6 +18,9 @@ export function readTextFile(file: string, prefix = ''): string {
   } catch (error) {
     if (error instanceof SettingsError) throw error;
     const code = codeOf(error) || 'unknown error';
+    // What is no path may be the secret itself.
+    if (prefix !== '' && (!file.includes('/') || /:\/\/|^whsec_/.test(file)))
+      throw settingsError(`${prefix}the file that it names cannot be read (${code})`, 'name a file, by its whole path');
     throw settingsError(`${prefix}${file} cannot be read (${code})`, 'check its path and permissions');
   }
 }

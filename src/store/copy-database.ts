@@ -17,6 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, RefusedError, UsageError } from '../errors.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { compareCopy } from './copy-origin.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { makeFolders } from './database-file.ts';
@@ -108,7 +109,8 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
   try {
     explainErrors(target, replace, 'copy');
   } finally {
-    removeCopy(part);
+    // What keeps it from being removed is what failed before.
+    tryOrUndefined(() => removeCopy(part));
   }
 }
 

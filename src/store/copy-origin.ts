@@ -14,7 +14,8 @@ export type CopyState = 'earlier' | 'diverged' | 'foreign';
 
 /** Compares the file `target` with the database at `path`. A damaged `target` is `foreign`. Throws a DatabaseError. */
 export function compareCopy(target: string, path: string): CopyState {
-  const isSame = explainErrors(path, () => inodeOf(target) === inodeOf(path));
+  const inode = explainErrors(target, () => inodeOf(target), 'copy');
+  const isSame = explainErrors(path, () => inode === inodeOf(path));
   if (isSame || lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return 'foreign';
   const header = readHeader(target);
   // Copies are not in WAL mode, and opening a database in WAL mode would create files beside it.

@@ -26,7 +26,7 @@ export function foldFeed(db: Database.Database) {
   for (const change of db.prepare<[], Change>('SELECT * FROM league_changes ORDER BY seq').iterate()) {
     const { seq, at, league_id, kind } = change;
     const state = states.get(league_id);
-    const why = findDisorder(change, last) ?? findMisfit(change, state);
+    const why = findDisorder(change, last) ?? ifJson(() => findMisfit(change, state), 'has a text that is not JSON');
     if (why !== undefined) misfits.push(`change ${seq} (${league_id}) ${why}`);
     if (misfits.length === MAX_FAULTS) break;
     const json = change.after ?? state?.json ?? '';
@@ -61,6 +61,15 @@ function beforeOf(was: string, after: string): string {
   return JSON.stringify(Object.fromEntries(differingMembers(old, now).map((name) => [name, old[name] ?? null])));
 }
 
+function ifJson<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SyntaxError) return otherwise;
+    throw error;
+  }
+}
+
 /** The order of keys makes no difference, as when leagues are compared. */
 function isSameJson(one: string | null, other: string): boolean {
   return one === other || (one !== null && isDeepStrictEqual(parseJson(one), parseJson(other)));
@@ -71,7 +80,7 @@ function* compare(db: Database.Database, states: Map<string, State>): Generator<
     const leagueId = String(row.league_id);
     const state = states.get(leagueId);
     if (state === undefined) yield `${leagueId} is not in the feed`;
-    else if (!isAsFolded(row, state)) yield `${leagueId} differs`;
+    else if (!ifJson(() => isAsFolded(row, state), false)) yield `${leagueId} differs`;
     states.delete(leagueId);
   }
   for (const leagueId of states.keys()) yield `${leagueId} is missing`;

@@ -47,7 +47,7 @@ export const NO_BREAK = '\u00a0';
 
 /** Kept on one line where it fits: a command to copy, such as `league-sync sync --dry-run`; `5 s ago`; a schedule. */
 const PHRASE =
-  /(?:LEAGUE_SYNC_DATABASE=(?:'[^']*'|\S+) )?(?:npx |\S*\/)?\bleague-sync [a-z][a-z-]*(?: --database (?:'[^']*'|\S+))?(?: --[a-z-]+)?|\d (?:ms|s|min|h|d|[KMG]?B)\b(?: ago)?|"[\d*][\d*/, -]*"/g;
+  /(?:LEAGUE_SYNC_DATABASE=(?:'[^']*'|\S+) )?(?:npx |(?<!\S)\S*\/)?\bleague-sync [a-z][a-z-]*(?: --database (?:'[^']*'|\S+))?(?: --[a-z-]+)?|\d (?:ms|s|min|h|d|[KMG]?B)\b(?: ago)?|"[\d*][\d*/, -]*"/g;
 
 /** Breaks lines at spaces only: a longer word has a line of its own. Later lines begin with `indent` spaces. */
 export function wrap(text: string, width: number, indent = 0): readonly string[] {

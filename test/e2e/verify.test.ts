@@ -52,6 +52,17 @@ it.each<[string, (bench: Bench) => string | Promise<string>, number]>([
   expect(verified.stdout).toMatch(/^ok {4}leagues {5}124 leagues, as the feed says from its start$/m);
 });
 
+it('verify finds one changed letter in a table that is not compared with the feed', async () => {
+  const { database, run } = await setUpSynced();
+  const bytes = readFileSync(database);
+  const { started_at } = withDatabase(database, (db) => db.prepare('SELECT started_at FROM runs').get()) as {
+    started_at: string;
+  };
+  bytes.write('P', bytes.indexOf(started_at) + '2026-11-27'.length);
+  writeFileSync(database, bytes);
+  expect((await run(['verify', database])).stdout).toContain('CHECK constraint failed in runs');
+});
+
 it('verify --against says how many changes a backup lacks, and that another database is another', async () => {
   const bench = await setUpSynced();
   await bench.run(['backup', 'copy.db']);
