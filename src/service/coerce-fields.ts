@@ -72,7 +72,7 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
     return null;
   }
   const value = READERS[type](sent);
-  const sentType = value === undefined && rawNumber(sent) !== undefined ? 'number out of range' : typeName(sent);
+  const sentType = typeName(sent);
   const isUnstorable = value === undefined && type === 'text' && typeof sent === 'string';
   if (isUnstorable) {
     const detail = 'string with a character that no text can hold';
