@@ -21,11 +21,6 @@ it(`a worker that is killed at random moments of polls of ${LEAGUES} leagues lea
   expect(tally.kills).toBe(ROUNDS * KILLS);
   expect(tally.withoutWal).toBeLessThan(LARGEST_SHARE_WITHOUT_WAL * tally.kills);
   expect(tally.copierKills).toBeGreaterThan(0);
-  expect([...tally.hits.keys()]).toEqual(
-    expect.arrayContaining([
-      'before the first request',
-      'after the request, before or in the transaction',
-      'after the report',
-    ]),
-  );
+  // Which of the six places a dozen kills hit is chance; that they hit several is not.
+  expect(tally.hits.size).toBeGreaterThanOrEqual(3);
 });
