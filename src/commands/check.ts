@@ -17,11 +17,12 @@ export const check: Command<CheckOptions> = async (io, { json = false, report })
   const checks: CheckResult[] = [];
   using progress = startProgress(io, 'checking');
   const results = checkAll(io, { stop: io.stop, ...progress });
-  // What waits for the network does so for up to 10 s.
-  const next = () => unlessAborted(results.next(), io.stop);
-  for (let { value, done } = await next(); !done && value; { value, done } = await next()) {
-    checks.push(value);
-    if (!json) await io.print(formatResult(value, io.terminal));
+  for (;;) {
+    // A check may wait for the network, which takes no signal.
+    const { value: result, done } = await unlessAborted(results.next(), io.stop);
+    if (done) break;
+    checks.push(result);
+    if (!json) await io.print(formatResult(result, io.terminal));
     progress.rest();
   }
   const ok = checks.every(({ result }) => result !== 'fail');

@@ -46,6 +46,10 @@ export function assess(input: HealthInput): Verdict {
   return { state, headline: worst.headline, ready: false, reasons };
 }
 
+/** What is wrong, if anything is, in the fewest words. */
+export const briefHeadline = ({ headline }: Pick<Verdict, 'headline'>): string =>
+  headline.replace('Up to date, but ', '').replace(/:.*/, '');
+
 export const STARTING: Verdict = {
   state: 'loading',
   headline: 'Starting',

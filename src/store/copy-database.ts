@@ -117,9 +117,11 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
 /** Throws a RefusedError if `target` exists and is not a replaceable copy of the database at `path`. */
 export function assertReplaceable(target: string, path: string, replaceable: Replaceable): void {
   const fix = 'move it away, or choose another path';
-  const left = leftBeside(target);
-  if (!exists(target) && left === undefined) return;
-  if (!exists(target)) throw new RefusedError(`${left} is there without its database, and is left as it is.`, { fix });
+  if (!exists(target)) {
+    const left = leftBeside(target);
+    if (left === undefined) return;
+    throw new RefusedError(`${left} is there without its database, and is left as it is.`, { fix });
+  }
   const state = compareCopy(target, path);
   if (state === 'earlier' || (state === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
   const what = state === 'foreign' ? 'is not a copy of the database' : 'has data that is not in the database';

@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
 import { eventually } from '../support/program.ts';
 import { fail, hang, startService } from '../support/service.ts';
@@ -22,4 +24,18 @@ it.each([
   expect(await terminal.waitForExit()).toBe(130);
   // The line of progress is gone.
   expect(terminal.raw().split('\r\u001b[A\u001b[J').at(-1)).toBe(`league-sync: stopped; ${written}\r\n`);
+});
+
+it('check ends at Ctrl-C while it waits for a server that never speaks TLS', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const account = { LEAGUE_SYNC_USERNAME: 'player', LEAGUE_SYNC_PASSWORD: 'secret-password' };
+  const env = { TERM: 'xterm', LEAGUE_SYNC_BASE_URL: url, ...account };
+  const terminal = startAtTerminal('check', { cwd: makeFolder().path, env, columns: 100 });
+  await eventually('it waits', () => terminal.raw().includes('connecting to the service\r\n'));
+  terminal.type(CONTROL_C);
+  expect(await terminal.waitForExit()).toBe(130);
+  expect(terminal.raw()).toMatch(/stopped; nothing was written\r\n$/);
 });

@@ -175,6 +175,13 @@ describe('a copy that has diverged', () => {
   });
 });
 
+it('a copy is not made beside the WAL of an earlier file, which SQLite would apply to it', () => {
+  using folder = makeFolder();
+  const target = folder.file('copy.db');
+  writeFileSync(`${target}-wal`, '');
+  expect(() => assertReplaceable(target, folder.file('leagues.db'), 'published')).toThrow('copy.db-wal is there');
+});
+
 describe('a copy process that outlives its parent', () => {
   it('does not replace a newer copy', async () => {
     using folder = makeFolder();

@@ -1,9 +1,11 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { type Bench, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { makeFifo, openFullFifo, openUntilEnd } from '../support/fifo.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 /** Waits for the poll in progress, if any, and has a worker poll again; its log cannot tell when. */
 async function pollTwice({ simulator, rows }: SimulatedBench, worker: RunningProgram): Promise<void> {
@@ -76,6 +78,26 @@ describe('a worker that logs', () => {
     closeSync(reader);
     await pollTwice(bench, worker);
     expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('a worker at a terminal', () => {
+  needTerminal();
+
+  it('that takes nothing (Ctrl-S) keeps polling, and stops in time', async () => {
+    const bench = await setUp();
+    const terminal = startAtTerminal('run', { cwd: bench.folder, env: { ...bench.env, TERM: 'xterm' } });
+    await eventually('it has polled', () => terminal.screen().includes('124 added'));
+    const pid = Number(/\(process (\d+)\)/.exec(terminal.screen())?.[1]);
+    terminal.type('\u0013');
+    const before = leagueRequests(bench.simulator).length;
+    for (let more = 1; more <= 2; more += 1) {
+      process.kill(pid, 'SIGHUP');
+      await eventually('it polls again', () => leagueRequests(bench.simulator).length >= before + more);
+    }
+    process.kill(pid, 'SIGTERM');
+    await eventually('it ends', () => tryOrUndefined(() => process.kill(pid, 0)) === undefined, LONGEST_STOP_MS);
+    expectInOrder(bench.database);
   });
 });
 

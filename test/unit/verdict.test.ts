@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assess, briefCause, type HealthInput, worstFirst } from '../../src/observe/verdict.ts';
+import { assess, briefCause, briefHeadline, type HealthInput, worstFirst } from '../../src/observe/verdict.ts';
 import type { Attention } from '../../src/store/queries/overview.ts';
 
 const OLD = { ageMs: 43 * 60_000 };
@@ -98,6 +98,12 @@ describe('the verdict', () => {
     const { headline } = assess(inputOf({ staleness: OLD, attention }));
     expect(headline).toBe(`Stale: ${cause ?? 'the last good poll was 43 min ago'}`);
   });
+
+  it.each([
+    ['Up to date, but 1,234 removals are held (and 1 more)', '1,234 removals are held (and 1 more)'],
+    ['Up to date: the service lists no leagues', 'Up to date'],
+    ['Stale: the service answers 503', 'Stale'],
+  ])('%s: on other pages in fewer words', (headline, brief) => expect(briefHeadline({ headline })).toBe(brief));
 
   it('names what the first row is about', () => {
     const attention = worstFirst([row('drift'), row('unusual-change'), row('webhook', 3), row('stale')]);

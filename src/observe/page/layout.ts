@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { escapeControls } from '../../terminal/style.ts';
 import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
 import type { Response, Routes } from '../server.ts';
-import type { Verdict } from '../verdict.ts';
+import { briefHeadline, type Verdict } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { SCRIPT, STYLE } from './files.ts';
 import { type Html, relativeTime } from './html.ts';
@@ -99,10 +99,9 @@ ${path === '' || state !== 'bad' ? '' : renderStrip(worker, up)}${main}
 
 /** What is wrong, if anything is, and the age of the data, on every page. It leads to the whole verdict. */
 function renderPill({ verdict, success, now }: State, up: string): Html {
-  const [words] = verdict.headline.replace('Up to date, but ', '').split(':');
   const age = success && html` &middot; data ${relativeTime(now - success.ageMs, now, 'old')}`;
   const alt = verdict.state === 'warning' ? 'Needs attention:' : '';
-  return html`<a class="pill" id="pill" href="${up}"><img src="${up}${iconPath(verdict.state)}" width="16" height="16" alt="${alt}"> <span>${words}${age}</span></a>`;
+  return html`<a class="pill" id="pill" href="${up}"><img src="${up}${iconPath(verdict.state)}" width="16" height="16" alt="${alt}"> <span>${briefHeadline(verdict)}${age}</span></a>`;
 }
 
 /** What a page of lists says above them while the data is not up to date. */

@@ -11,9 +11,9 @@ export type LastingFailure = {
   readonly error_message: string;
 };
 
-/** The last login of each run: the run says why it failed. */
-const LASTING = `SELECT max(logins.id) AS id, at, iif(logins.outcome = 'refused', 'credentials', error_kind) AS error_kind, http_status,
-    logins.error_message
+/** The last login of each run, from whose row SQLite takes what is beside the maximum. The run says why it failed. */
+const LASTING = `SELECT max(logins.id), at, iif(logins.outcome = 'refused', 'credentials', error_kind) AS error_kind,
+    http_status, logins.error_message
   FROM logins LEFT JOIN runs ON runs.id = logins.run_id
   WHERE logins.fingerprint = @of AND (logins.outcome = 'refused' OR error_kind = 'contract'
       OR (error_kind = 'status' AND http_status NOT IN (408, 429) AND http_status < 500))

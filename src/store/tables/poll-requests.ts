@@ -37,6 +37,7 @@ export function withdrawPoll(path: string, { id }: PollRequest, beside: BesideWo
   return writeBesideWorker(path, beside, (client) => client.prepare(sql).run(id).changes > 0);
 }
 
+/** Polls run one after the other, so the newest one is the one that runs. */
 const SELECT_PROGRESS = `SELECT EXISTS (SELECT 1 FROM poll_requests WHERE id = @id) AS isPending,
   (SELECT outcome = 'running' FROM runs ORDER BY id DESC LIMIT 1) AS isRunning`;
 const SELECT_RUN = `SELECT * FROM runs WHERE id > @lastRunId AND kind = 'leagues' AND outcome <> 'running'
