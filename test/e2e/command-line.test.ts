@@ -20,7 +20,7 @@ function majorVersion(node: string): number {
 }
 
 describe('the program', () => {
-  it('fails as it does otherwise if nobody reads what it says on stderr', async () => {
+  it('fails as it does otherwise if the reader of its stderr has gone', async () => {
     const child = spawn(process.execPath, [PROGRAM, 'verify', 'none.db'], { cwd: makeFolder().path, stdio: 'pipe' });
     child.stderr.destroy();
     expect(await once(child, 'exit')).toEqual([74, null]);
