@@ -43,7 +43,7 @@ const FAILING: Picture = { path: '/', name: 'failing-page', ...README };
 const FAULTS = ['drop-third', 'down'] as const;
 const LOOKS = { light: '', dark: '-dark' } as const;
 const PIXELS_PER_POINT = 2;
-const COLOURS = 64;
+const COLOURS = 48;
 const CUT_BELOW = 10;
 /** That of the systemd unit. */
 const SHOWN_DATABASE = '/var/lib/league-sync/leagues.db';

@@ -23,4 +23,12 @@ it(`a worker that is killed at random moments of polls of ${LEAGUES} leagues lea
   expect(tally.copierKills).toBeGreaterThan(0);
   // Which of the six places a dozen kills hit is chance; that they hit several is not.
   expect(tally.hits.size).toBeGreaterThanOrEqual(3);
+  if (tally.kills < 100) return;
+  expect([...tally.hits.keys()]).toEqual(
+    expect.arrayContaining([
+      'before the first request',
+      'after the request, before or in the transaction',
+      'after the report',
+    ]),
+  );
 });
