@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import type { Mode, ProcessIO } from './commands/command.ts';
-import { readDotenv, readSettings } from './config/read-settings.ts';
+import { readDotenv, readSettings } from './config/read-environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';

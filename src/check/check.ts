@@ -3,7 +3,7 @@ import { isLoopback } from '../config/host.ts';
 import type { MirrorTarget } from '../config/mirror.ts';
 import { databasePath } from '../config/paths.ts';
 import type { ProxyServer } from '../config/proxy.ts';
-import type { Environment, Settings } from '../config/read-settings.ts';
+import type { Environment, Settings } from '../config/read-environment.ts';
 import { type Problem, SettingsError } from '../errors.ts';
 import { createMirrorProcess, type RunMirror } from '../mirror/process.ts';
 import type { Program } from '../outputs/child-process.ts';

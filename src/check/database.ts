@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseError } from '../errors.ts';
+import { assertReplaceable, exists } from '../store/atomic-copy.ts';
 import { missingError } from '../store/connection.ts';
-import { assertReplaceable, exists } from '../store/copy-database.ts';
 import { toDatabaseError } from '../store/database-error.ts';
 import { assertOneName, assertRegularFile, holdsDatabase, locateFile, sizeOf } from '../store/database-file.ts';
 import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts';

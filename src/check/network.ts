@@ -4,7 +4,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { normalizeHost } from '../config/host.ts';
 import type { ProxyServer } from '../config/proxy.ts';
-import { formatAddress, type ListenAddress } from '../config/settings.ts';
+import { formatAddress, type ListenAddress } from '../config/setting-definitions.ts';
 import { codeOf } from '../errors.ts';
 import { describeNetworkError } from '../http/network-error.ts';
 import { checkLive } from '../observe/probe-client.ts';

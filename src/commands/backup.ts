@@ -3,7 +3,6 @@ import { dirname, resolve, sep } from 'node:path';
 import { sidecarFiles } from '../config/paths.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { createCopyProcess } from '../outputs/publish-copy.ts';
-import { withReader } from '../store/connection.ts';
 import {
   assertAbsent,
   exists,
@@ -12,7 +11,8 @@ import {
   removeCopy,
   replaceCopy,
   writeCopy,
-} from '../store/copy-database.ts';
+} from '../store/atomic-copy.ts';
+import { withReader } from '../store/connection.ts';
 import { sizeOf } from '../store/database-file.ts';
 import { formatSize } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';

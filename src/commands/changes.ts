@@ -1,4 +1,4 @@
-import { didYouMean } from '../config/read-settings.ts';
+import { didYouMean } from '../config/read-environment.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { describeEntry, nameBefore } from '../store/change-words.ts';
 import { withReader } from '../store/connection.ts';

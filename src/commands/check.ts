@@ -3,7 +3,7 @@ import { NO_WORKER } from '../check/database.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
-import { assertAbsent } from '../store/copy-database.ts';
+import { assertAbsent } from '../store/atomic-copy.ts';
 import { escapeAtTerminal, isPipe, NARROW_COLUMNS, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
 import type { Command } from './command.ts';

@@ -1,5 +1,5 @@
 import type { LogConfig } from '../config/config.ts';
-import type { Environment, Settings } from '../config/read-settings.ts';
+import type { Environment, Settings } from '../config/read-environment.ts';
 import type { Notice } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { AdvisedDatabase } from '../terminal/advice.ts';

@@ -1,11 +1,11 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
-import { readSettings } from '../config/read-settings.ts';
+import { readSettings } from '../config/read-environment.ts';
 import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
 import { startSimulator } from '../simulator/simulator.ts';
+import { exists } from '../store/atomic-copy.ts';
 import { withOwnReader } from '../store/connection.ts';
-import { exists } from '../store/copy-database.ts';
 import { explainErrors } from '../store/database-error.ts';
 import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
 import { type Change, findRange, readBatch } from '../store/queries/feed.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
-import { leagueJson } from '../league/league-json.ts';
+import { leagueJson } from '../league/feed-json.ts';
 import type { League } from '../league/response-schemas.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';

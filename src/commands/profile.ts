@@ -1,5 +1,5 @@
 import { EXIT } from '../errors.ts';
-import { membersJson } from '../league/league-json.ts';
+import { membersJson } from '../league/feed-json.ts';
 import { PLAYER_MEMBERS, type Player } from '../league/response-schemas.ts';
 import { pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';

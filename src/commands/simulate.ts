@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { loadLogConfig } from '../config/config.ts';
-import { didYouMean } from '../config/read-settings.ts';
+import { didYouMean } from '../config/read-environment.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
 import { isObject, parseJson } from '../league/json.ts';
 import { faults as allFaults } from '../simulator/faults.ts';

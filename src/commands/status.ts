@@ -1,7 +1,7 @@
 import { EXIT, SettingsError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
-import { outputsJson } from '../observe/json-api.ts';
 import { askFaults, findAddress } from '../observe/probe-client.ts';
+import { outputsJson } from '../observe/status-json.ts';
 import { assess, type HealthInput } from '../observe/verdict.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import { type LockStatus, readLockStatus } from '../store/worker-lock.ts';

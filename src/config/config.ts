@@ -7,9 +7,16 @@ import { findCredentials, findHeartbeat, findOddSecrets } from './credentials.ts
 import { findMirror } from './mirror.ts';
 import { readPublishPath } from './paths.ts';
 import { chooseProxy, findNetworkWarnings } from './proxy.ts';
-import type { Environment, Settings } from './read-settings.ts';
+import type { Environment, Settings } from './read-environment.ts';
 import { findScheduleDoubts, readProfileSchedule, readSchedule } from './schedule.ts';
-import { assertEncrypted, type ReadSettings, readAll, readSetting, type SettingName, type Values } from './settings.ts';
+import {
+  assertEncrypted,
+  type ReadSettings,
+  readAll,
+  readSetting,
+  type SettingName,
+  type Values,
+} from './setting-definitions.ts';
 import { findWebhook } from './webhook.ts';
 
 export type Scope = ReadSettings['LEAGUE_SYNC_STATUS'];

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { CredentialsError, type Problem, SettingsError } from '../errors.ts';
 import { chooseProxy } from './proxy.ts';
-import type { Environment, Settings } from './read-settings.ts';
-import { notSet, readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
+import type { Environment, Settings } from './read-environment.ts';
+import { notSet, readAll, readHeartbeatUrl, settingsError, type Values } from './setting-definitions.ts';
 import { readTextFile } from './text-file.ts';
 
 /** Kept in memory only. */

@@ -1,7 +1,7 @@
 import { findSource } from './credentials.ts';
 import { readPostgresUrl } from './postgres-url.ts';
-import type { Environment, Settings } from './read-settings.ts';
-import { notSet, readAll, readSetting, type Values } from './settings.ts';
+import type { Environment, Settings } from './read-environment.ts';
+import { notSet, readAll, readSetting, type Values } from './setting-definitions.ts';
 
 /** Reads secret files again, since they may have changed. Throws a SettingsError, whose text contains no secrets. */
 export type MirrorSource = NonNullable<ReturnType<typeof findMirror>>;

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { tryOrUndefined } from '../try-or-undefined.ts';
-import type { Settings } from './read-settings.ts';
-import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
+import type { Settings } from './read-environment.ts';
+import { readSetting, SETTINGS, settingsError, type Values } from './setting-definitions.ts';
 
 export function databasePath(values: Settings['values']): string {
   // Trimmed, since better-sqlite3 trims file names and `node:fs` does not.

@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { tryOrUndefined } from '../try-or-undefined.ts';
-import type { Environment } from './read-settings.ts';
-import { settingsError } from './settings.ts';
+import type { Environment } from './read-environment.ts';
+import { settingsError } from './setting-definitions.ts';
 import { readTextFile } from './text-file.ts';
 
 /** Where and how to connect. Kept in memory only, since it has the password. `host` may be the folder of a Unix socket. */

@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import type { Problem } from '../errors.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { isLoopback, normalizeHost } from './host.ts';
-import type { Environment } from './read-settings.ts';
-import { settingsError } from './settings.ts';
+import type { Environment } from './read-environment.ts';
+import { settingsError } from './setting-definitions.ts';
 
 export type ProxyServer = {
   /** May hold a user and a password, so it must not be shown. */

@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts';
-import { parseSchedule, type Schedule } from '../time/cron.ts';
+import { parseSchedule, type Schedule } from '../time/next-cron-time.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
-import { readSetting, settingsError, type Values } from './settings.ts';
+import { readSetting, settingsError, type Values } from './setting-definitions.ts';
 
 export function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE'): Schedule {
   const expression = readSetting(values, name);

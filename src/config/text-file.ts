@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { codeOf, SettingsError } from '../errors.ts';
-import { settingsError } from './settings.ts';
+import { settingsError } from './setting-definitions.ts';
 
 const MAX_FILE_BYTES = 2 ** 20;
 

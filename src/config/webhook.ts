@@ -1,6 +1,6 @@
 import { findSecret, findSource } from './credentials.ts';
 import { chooseProxy } from './proxy.ts';
-import type { Environment, Settings } from './read-settings.ts';
+import type { Environment, Settings } from './read-environment.ts';
 import {
   assertEncrypted,
   notSet,
@@ -9,7 +9,7 @@ import {
   readWebhookUrl,
   settingsError,
   type Values,
-} from './settings.ts';
+} from './setting-definitions.ts';
 
 /** Reads secret files again, since they may have changed. Throws a SettingsError, whose text contains no secrets. */
 export type WebhookSource = NonNullable<ReturnType<typeof findWebhook>>;

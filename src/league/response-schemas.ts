@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 // The responses of the service. Unknown fields are drift. In a league or a player, an optional field may be absent or
-// null, and a value with a type other than the declared one is drift; service/coerce-fields.ts converts such a value if the
+// null, and a value with a type other than the declared one is drift; service/detect-drift.ts converts such a value if the
 // conversion loses nothing.
 
 /** A field of the login response: an invalid value becomes undefined, so that the login does not fail. */

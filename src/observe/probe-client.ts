@@ -1,4 +1,4 @@
-import { formatAddress, type ListenAddress, SETTINGS } from '../config/settings.ts';
+import { formatAddress, type ListenAddress, SETTINGS } from '../config/setting-definitions.ts';
 import { TransportError } from '../errors.ts';
 import { sendRequest } from '../http/request.ts';
 import { readObject } from '../http/response.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { isLoopback, normalizeHost, parseHost } from '../config/host.ts';
-import { formatAddress, type ListenAddress } from '../config/settings.ts';
+import { formatAddress, type ListenAddress } from '../config/setting-definitions.ts';
 import { AddressError, codeOf, SettingsError } from '../errors.ts';
 
 export type Request = {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import type { Environment } from '../config/read-settings.ts';
+import type { Environment } from '../config/read-environment.ts';
 import { codeOf, DatabaseError, type ErrorKind, RefusedError, RunError, SettingsError } from '../errors.ts';
 import { formatDuration } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseError, KilledError, type RunError } from '../errors.ts';
-import { type Replaceable, removeCopy, tempPath } from '../store/copy-database.ts';
+import { type Replaceable, removeCopy, tempPath } from '../store/atomic-copy.ts';
 import type { Clock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { type ChildEnd, type Program, RESTART, runChild } from './child-process.ts';

@@ -5,8 +5,8 @@ import type { Drift } from '../league/drift.ts';
 import { type JsonObject, typeName } from '../league/json.ts';
 import { LOGIN_RESPONSE } from '../league/response-schemas.ts';
 import { parseTimestamp } from '../time/clock.ts';
-import { unknownFields } from './coerce-fields.ts';
 import type { ServiceConnection, ServiceResponse } from './connection.ts';
+import { unknownFields } from './detect-drift.ts';
 import { describeUnexpected, readFailureDetails } from './failure.ts';
 import { hasExpiredOnArrival, type Token } from './token-expiry.ts';
 

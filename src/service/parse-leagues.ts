@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Scope } from '../config/config.ts';
 import { ContractError } from '../errors.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
+import { contentHash, elementHash } from '../league/feed-json.ts';
 import { canonicalJson, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_DEPTH } from '../league/json.ts';
-import { contentHash, elementHash } from '../league/league-json.ts';
 import {
   type JsonText,
   LEAGUE_FIELDS,
@@ -13,8 +13,8 @@ import {
 } from '../league/response-schemas.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { formatCount } from '../time/duration.ts';
-import { type Problem, readFields, readText, unknownFields } from './coerce-fields.ts';
 import type { ConnectionOptions } from './connection.ts';
+import { type Problem, readFields, readText, unknownFields } from './detect-drift.ts';
 
 export type ReceivedLeague = {
   readonly leagueId: string;

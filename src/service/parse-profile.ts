@@ -2,7 +2,7 @@ import { ContractError } from '../errors.ts';
 import type { Drift } from '../league/drift.ts';
 import { isDeeperThan, isObject, type JsonObject, MAX_DEPTH, typeName } from '../league/json.ts';
 import { PLAYER_FIELDS, type Player, PROFILE_RESPONSE } from '../league/response-schemas.ts';
-import { readFields, unknownFields } from './coerce-fields.ts';
+import { readFields, unknownFields } from './detect-drift.ts';
 
 /** Throws a ContractError if a profile response (interface, 4.2) is nested too deeply or has no usable player. */
 export function parseProfile(body: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
+import { leagueJson } from '../league/feed-json.ts';
 import { differingMembers, membersOf, parseJson } from '../league/json.ts';
-import { leagueJson } from '../league/league-json.ts';
 import { LEAGUE_MEMBERS } from '../league/response-schemas.ts';
 import type { leagueChanges } from './schema.ts';
 import { isAsWritten, type LeagueRow, toLeague } from './tables/leagues.ts';

@@ -1,4 +1,4 @@
-import { leagueJson } from '../league/league-json.ts';
+import { leagueJson } from '../league/feed-json.ts';
 import type { JsonText } from '../league/response-schemas.ts';
 import { parseLeagues, type ReceivedLeague } from '../service/parse-leagues.ts';
 import { parseProfile } from '../service/parse-profile.ts';

@@ -12,6 +12,7 @@ import { formatDuration } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { type Attempt, sendMessage } from './message.ts';
 import { createOutbox } from './outbox.ts';
+import { retryWaitMs } from './retry-schedule.ts';
 
 type DeliveryOptions = {
   readonly store: Store;
@@ -142,15 +143,4 @@ export async function openDelivery(options: DeliveryOptions, opening: AbortSigna
       await outbox.flush().catch(noteFault);
     },
   };
-}
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR];
-const LAST_WAIT_MS = 10 * HOUR;
-
-/** How long to wait after the `failures`th failed attempt; up to a tenth longer at random (`random` is from 0 to 1). */
-export function retryWaitMs(failures: number, random: number): number {
-  return (WAITS_MS[failures - 1] ?? LAST_WAIT_MS) * (1 + random / 10);
 }

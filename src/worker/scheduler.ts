@@ -1,5 +1,5 @@
 import type { Clock } from '../time/clock.ts';
-import type { Schedule } from '../time/cron.ts';
+import type { Schedule } from '../time/next-cron-time.ts';
 
 /** The state of a job between two checks; timestamps in ms. */
 export type ScheduleState = { readonly next: number; readonly lastCheck: number };

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { describeStatus } from '../../src/observe/json-api.ts';
+import type { describeStatus } from '../../src/observe/status-json.ts';
 import { setUp } from '../support/bench.ts';
 import { serveHere } from '../support/status-server.ts';
 

@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/atomic-copy.ts';
 import { withReader } from '../../src/store/connection.ts';
-import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/copy-database.ts';
 import { compareCopy } from '../../src/store/copy-origin.ts';
 import { APPLICATION_ID } from '../../src/store/database-file.ts';
 import { createTestClock } from '../support/clock.ts';

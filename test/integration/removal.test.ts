@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts';
 import { openBench, setUpBench } from '../support/worker-resources.ts';
 
 // What is removed, held and accepted in any history of polls is tested in test/rigs/model, and the rules of the guard in
-// unit/plan.removals.
+// unit/removal-guard.
 
 describe('the guard', () => {
   it.each([

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DatabaseError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
-import { tempPath } from '../../src/store/copy-database.ts';
+import { tempPath } from '../../src/store/atomic-copy.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { dumpTables, type Row, readExactRows, readRows, withDatabase } from '../support/database.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { ProcessIO } from '../../src/commands/command.ts';
-import { readDotenv, readSettings } from '../../src/config/read-settings.ts';
+import { readDotenv, readSettings } from '../../src/config/read-environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createWarn, main } from '../../src/main.ts';

@@ -3,7 +3,7 @@ import { createMonitor, type MonitorSources } from '../../src/observe/worker-sta
 import type { Resource } from '../../src/service/session-backoff.ts';
 import type { Attention, Freshness, OutputStatus } from '../../src/store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../../src/time/clock.ts';
-import { parseSchedule } from '../../src/time/cron.ts';
+import { parseSchedule } from '../../src/time/next-cron-time.ts';
 
 export function createTestMonitor(clock: Clock) {
   return createMonitor(

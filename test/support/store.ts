@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findPackage } from '../../src/package.ts';
+import { replaceCopy, tempPath } from '../../src/store/atomic-copy.ts';
 import { withReader } from '../../src/store/connection.ts';
-import { replaceCopy, tempPath } from '../../src/store/copy-database.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { execute } from './database.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
-import { readSettings } from '../../src/config/read-settings.ts';
+import { readSettings } from '../../src/config/read-environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import type { CopyDatabase } from '../../src/outputs/publish-copy.ts';
 import { REAL_SYSTEM } from '../../src/service/connection.ts';

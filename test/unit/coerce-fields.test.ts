@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isObject, parseJson } from '../../src/league/json.ts';
 import type { Field, FieldType, FieldValue } from '../../src/league/response-schemas.ts';
-import { readFields } from '../../src/service/coerce-fields.ts';
+import { readFields } from '../../src/service/detect-drift.ts';
 
 /** Reads one field of the given kind out of an object sent as this text. */
 function read(type: FieldType, presence: Field['presence'], text: string): ReturnType<typeof readFields<'f'>> {

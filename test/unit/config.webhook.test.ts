@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { readSettings } from '../../src/config/read-settings.ts';
+import { readSettings } from '../../src/config/read-environment.ts';
 import { loadWebhook } from '../../src/config/webhook.ts';
 import { formatProblem, SettingsError } from '../../src/errors.ts';
 import { makeFolder } from '../support/folder.ts';

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { findCredentials, fingerprintOf } from '../../src/config/credentials.ts';
-import { readSettings } from '../../src/config/read-settings.ts';
+import { readSettings } from '../../src/config/read-environment.ts';
 import { CredentialsError } from '../../src/errors.ts';
 import { makeFolder } from '../support/folder.ts';
 import { thrownBy } from '../support/unit-error.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeSchedule } from '../../src/check/check.ts';
 import { staleAt } from '../../src/sync/stale-at.ts';
-import { parseSchedule, type Schedule } from '../../src/time/cron.ts';
+import { parseSchedule, type Schedule } from '../../src/time/next-cron-time.ts';
 import { checkSchedule, type Due, runScheduler } from '../../src/worker/scheduler.ts';
 import { createTestClock } from '../support/clock.ts';
 

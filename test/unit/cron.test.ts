@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSchedule } from '../../src/time/cron.ts';
+import { parseSchedule } from '../../src/time/next-cron-time.ts';
 
 function timesAfter(now: string, expression: string, timezone = 'UTC', count = 3): readonly string[] {
   const times = parseSchedule(expression, timezone).nextTimes(count, Date.parse(now));

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/command-line/options.ts';
-import { SETTING_NAMES, SETTINGS } from '../../src/config/settings.ts';
+import { SETTING_NAMES, SETTINGS } from '../../src/config/setting-definitions.ts';
 import { EXIT } from '../../src/errors.ts';
 import { faults } from '../../src/simulator/faults.ts';
 import { runs } from '../../src/store/schema.ts';

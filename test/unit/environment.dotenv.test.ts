@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../src/config/read-settings.ts';
+import { readSettings } from '../../src/config/read-environment.ts';
 
 const NAME = 'LEAGUE_SYNC_PASSWORD';
 /** A value in place of a secret. */

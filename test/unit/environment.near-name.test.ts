@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closestName } from '../../src/config/read-settings.ts';
+import { closestName } from '../../src/config/read-environment.ts';
 
 const COMMANDS = ['run', 'sync', 'profile', 'check', 'status', 'changes', 'query', 'backup', 'simulate', 'demo'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Environment, readSettings } from '../../src/config/read-settings.ts';
+import { type Environment, readSettings } from '../../src/config/read-environment.ts';
 
 const USER = 'LEAGUE_SYNC_USERNAME';
 const USER_FILE = 'LEAGUE_SYNC_USERNAME_FILE';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { changedMembersJson, contentHash, elementHash, leagueJson } from '../../src/league/feed-json.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
-import { changedMembersJson, contentHash, elementHash, leagueJson } from '../../src/league/league-json.ts';
 import { LEAGUE_MEMBERS, type League } from '../../src/league/response-schemas.ts';
 import { parseLeagues } from '../../src/service/parse-leagues.ts';
 import { elementList, parseElements, RUNS } from '../support/league-lists.ts';

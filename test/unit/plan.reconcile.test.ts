@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { contentHash } from '../../src/league/feed-json.ts';
 import type { JsonObject } from '../../src/league/json.ts';
-import { contentHash } from '../../src/league/league-json.ts';
 import type { League } from '../../src/league/response-schemas.ts';
 import type { LeagueList } from '../../src/service/parse-leagues.ts';
 import type { LeagueIndex } from '../../src/store/tables/leagues.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { STYLE } from '../../src/observe/page/files.ts';
 import { percentile, renderPolls, roundUp, spanOf, timeTicks } from '../../src/observe/page/poll-chart.ts';
 import { NO_COUNTS } from '../../src/sync/report.ts';
-import { parseSchedule } from '../../src/time/cron.ts';
+import { parseSchedule } from '../../src/time/next-cron-time.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const MINUTE = 60_000;

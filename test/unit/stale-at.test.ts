@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { staleAt } from '../../src/sync/stale-at.ts';
-import { parseSchedule } from '../../src/time/cron.ts';
+import { parseSchedule } from '../../src/time/next-cron-time.ts';
 
 const SETTINGS = { schedule: parseSchedule('*/5 * * * *', 'UTC'), runTimeoutMs: 120_000, staleAfterMs: undefined };
 const berlin = (expression: string) => ({ schedule: parseSchedule(expression, 'Europe/Berlin') });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
-import { describeStatus } from '../../src/observe/json-api.ts';
+import { describeStatus } from '../../src/observe/status-json.ts';
 import type { Resource } from '../../src/service/session-backoff.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';

@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import type { RunSummary } from '../../store/queries/overview.ts';
 import { describeCounts } from '../../sync/report.ts';
 import { formatTimestamp } from '../../time/clock.ts';
-import type { Schedule } from '../../time/cron.ts';
 import { formatDuration } from '../../time/duration.ts';
+import type { Schedule } from '../../time/next-cron-time.ts';
 import { count, countOf, DAY_MS, HOUR_MS, type Html, MINUTE_MS, MONTHS, SECOND_MS, toSecond } from './html.ts';
 
 const WIDTH = 1080;

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { membersJson } from '../../league/league-json.ts';
+import { membersJson } from '../../league/feed-json.ts';
 import { type FieldValue, LEAGUE_MEMBERS } from '../../league/response-schemas.ts';
 import type { leagues } from '../schema.ts';
 import { type LeagueRow, toLeague } from '../tables/leagues.ts';

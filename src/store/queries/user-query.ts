@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { didYouMean } from '../../config/read-settings.ts';
+import { didYouMean } from '../../config/read-environment.ts';
 import { codeOf, UsageError } from '../../errors.ts';
 import { tryOrUndefined } from '../../try-or-undefined.ts';
 import { openReader } from '../connection.ts';

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { isSameValue } from '../../league/league-json.ts';
+import { isSameValue } from '../../league/feed-json.ts';
 import { PLAYER_MEMBERS, type Player } from '../../league/response-schemas.ts';
 import { players } from '../schema.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Config, loadConfig } from '../../../src/config/config.ts';
-import { readSettings } from '../../../src/config/read-settings.ts';
+import { readSettings } from '../../../src/config/read-environment.ts';
 import { fastFolder } from '../../support/folder.ts';
 import { createSimulatedClock } from './clock.ts';
 import { createJudge } from './judge.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
 import type { Problem } from '../errors.ts';
-import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
+import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './setting-definitions.ts';
 import { readTextFile } from './text-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

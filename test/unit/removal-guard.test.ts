@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/league/json.ts';
-import { decideRemovals, type RemovalRules } from '../../src/sync/plan.ts';
+import { decideRemovals, type RemovalRules } from '../../src/sync/removal-guard.ts';
 import { parseElements, RUNS } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
 

@@ -1,6 +1,6 @@
 import type { Drift } from '../league/drift.ts';
+import { isAsDeclared, isStorable } from '../league/feed-json.ts';
 import { canonicalJson, isExact, type JsonObject, type JsonValue, rawNumber, typeName } from '../league/json.ts';
-import { isAsDeclared, isStorable } from '../league/league-json.ts';
 import type { Field, FieldType, FieldValue } from '../league/response-schemas.ts';
 
 /** Why a required field or a whole element is unusable. `path` is the field's name, or empty for an element. */

@@ -5,7 +5,7 @@ import type { Clock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 
 /** Each second: writes ends of runs, logs when the database becomes (un)writable, and takes requests of `poll`. */
-export function createDatabaseWatch(
+export function createDatabaseTick(
   store: Store,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   onPollRequest: () => void,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryWaitMs } from '../../src/webhook/delivery.ts';
+import { retryWaitMs } from '../../src/webhook/retry-schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
