@@ -10,6 +10,7 @@ import { readTextFile } from './text-file.ts';
 export type PostgresServer = Readonly<ReturnType<typeof readPostgresUrl>>;
 
 const EXAMPLE = 'postgresql://league_sync@db.example.com/leagues?sslmode=verify-full';
+const ENCODED = 'write / as %2F, ? as %3F and # as %23';
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /** The parameters of libpq that are used. */
@@ -69,12 +70,12 @@ function parseUrl(text: string, name: string): URL {
   // For libpq a URL may have a user without a host, as in postgresql://user@/leagues?host=/run/postgresql.
   const url = URL.parse(text.trim()) ?? URL.parse(text.trim().replace(/@(?=[:/?]|$)/, `@${NO_HOST}`));
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    throw settingsError(`${name} is not the URL of a PostgreSQL database`, `write one such as ${EXAMPLE}`);
-  if (hasStrayAt(url))
     throw settingsError(
-      `${name} has an @ behind its host`,
-      'write / as %2F, ? as %3F and # as %23 in the password, and @ as %40 elsewhere',
+      `${name} is not the URL of a PostgreSQL database`,
+      `write one such as ${EXAMPLE}; ${ENCODED} in the password`,
     );
+  if (hasStrayAt(url))
+    throw settingsError(`${name} has an @ behind its host`, `${ENCODED} in the password, and @ as %40 elsewhere`);
   if (url.href.includes('#')) throw settingsError(`${name} has a # that is not encoded`, 'write it as %23');
   if (tryOrUndefined(() => decodeURIComponent(url.href)) !== undefined) return url;
   throw settingsError(`${name} has a % that encodes nothing`, 'write it as %25');

@@ -49,7 +49,7 @@ const MAX_KEY_BYTES = 64;
 function readKeys(values: Values): readonly Uint8Array[] {
   const secret = findSecret(values, SECRET_NAME);
   const fix =
-    'write whsec_ and the base64 of 24 to 64 random bytes, such as the output of: echo "whsec_$(openssl rand -base64 32)"';
+    'write whsec_ and the base64 of 24 to 64 random bytes, such as the output of: echo "whsec_$(head -c 32 /dev/urandom | base64)"';
   if (secret === undefined) throw settingsError(`${SECRET_NAME} is not set, but ${URL_NAME} is`, fix);
   const texts = secret.read().trim().split(/\s+/);
   if (texts.length > 2)

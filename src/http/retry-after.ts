@@ -6,11 +6,12 @@ export type RetryAfter = ReturnType<typeof createRetryAfter>;
 /** Limits excessive values from the service, and stored waits that a clock step has made longer. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** What is left (ms) of a stored `Retry-After`: at most `until` - `askedAt`, even if the clock was set back. */
+/** What is left (ms) of a stored `Retry-After`: at most `until` - `askedAt`, unless the clock was set back between. */
 export function remainingMs(stored: { readonly until: string; readonly askedAt: string } | undefined, now: number) {
   if (stored === undefined) return 0;
   const [until, askedAt] = [Date.parse(stored.until), Date.parse(stored.askedAt)];
-  return Math.max(0, Math.min(until - now, until - askedAt));
+  const wholeMs = until > askedAt ? until - askedAt : MAX_RETRY_AFTER_MS;
+  return Math.max(0, Math.min(until - now, wholeMs));
 }
 
 /** A wait that can be extended, by the monotonic clock. `onExtend` gets each new end (ms, wall clock). */

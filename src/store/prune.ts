@@ -34,13 +34,14 @@ type Slice = { readonly deleted: number; readonly next: number | undefined };
 /** Deletes rows from before `before`, a slice of the table at a time, the oldest first. Logins before runs. */
 export function createPruning(client: Database.Database) {
   const prune = (table: 'runs' | 'logins', time: string, sql: string) => {
-    const findEnd = client.prepare<[number], { readonly last: number | null; readonly oldest: string }>(
-      `SELECT max(id) AS last, min(${time}) AS oldest
-       FROM (SELECT id, ${time} FROM ${table} WHERE id > ? ORDER BY id LIMIT ${SLICE_ROWS})`,
+    // Rows from after now, when the clock was ahead, must not keep older ones behind them.
+    const findEnd = client.prepare<[object], { readonly last: number | null; readonly oldest: string }>(
+      `SELECT max(id) AS last, coalesce(min(iif(at > @now, NULL, at)), '') AS oldest
+       FROM (SELECT id, ${time} AS at FROM ${table} WHERE id > @after ORDER BY id LIMIT ${SLICE_ROWS})`,
     );
     const deleteSlice = client.prepare<[object]>(sql);
     return (after: number, before: string, now: string): Slice => {
-      const { last = null, oldest = '' } = findEnd.get(after) ?? {};
+      const { last = null, oldest = '' } = findEnd.get({ after, now }) ?? {};
       if (last === null || oldest >= before) return { deleted: 0, next: undefined };
       return { deleted: deleteSlice.run({ after, last, before, now }).changes, next: last };
     };

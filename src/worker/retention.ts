@@ -6,17 +6,19 @@ import { formatTimestamp } from '../time/clock.ts';
 
 const PRUNE_EVERY_MS = 24 * 3_600_000;
 
-/** Deletes old runs and logins daily; a day later if even the newest run is old, as the clock may be wrong. */
+/** Deletes old runs and logins daily; a day later once even the newest run is old, as the clock may be wrong. */
 export function createRetention(retentionMs: number, { store, clock }: Pick<RunDeps, 'store' | 'clock'>, log: Log) {
   let nextAt = Number.NEGATIVE_INFINITY;
-  const lastStart = store.read(store.runs.lastStartedAt);
-  if (lastStart !== undefined && Date.parse(lastStart) < clock.now() - retentionMs) {
+  /** When the clock was last looked at, or the newest run started. */
+  let seenAt = Date.parse(store.read(store.runs.lastStartedAt) ?? formatTimestamp(clock.now()));
+  const waitIfClockJumped = (): void => {
+    const before = seenAt;
+    seenAt = clock.now();
+    if (before >= seenAt - retentionMs) return;
     nextAt = clock.monotonic() + PRUNE_EVERY_MS;
-    log.warn(
-      { last_started_at: lastStart },
-      `no runs are deleted today, because even the newest is old (${lastStart}); check the clock`,
-    );
-  }
+    const last = formatTimestamp(before);
+    log.warn({ last }, `no runs are deleted today, because even the newest is old (${last}); check the clock`);
+  };
   let pruning: Promise<void> = Promise.resolve();
   let isEnding = false;
   const pruneTable = async (table: 'logins' | 'runs', before: string, now: string): Promise<number> => {
@@ -43,6 +45,7 @@ export function createRetention(retentionMs: number, { store, clock }: Pick<RunD
   };
   return {
     tick: (): void => {
+      waitIfClockJumped();
       if (clock.monotonic() < nextAt) return;
       nextAt = clock.monotonic() + PRUNE_EVERY_MS;
       pruning = pruning.then(prune);

@@ -11,6 +11,7 @@ const OLD = '2020-01-01T00:00:00.000Z';
 const LIMIT = '2026-01-01T00:00:00.000Z';
 const NOW = new Date().toISOString();
 const NEW = '2026-06-01T00:00:00.000Z';
+const DAY = 24 * 3_600_000;
 
 type Run = {
   readonly kind?: string;
@@ -137,21 +138,42 @@ it('the end of the worker waits for the rows that are being deleted', async () =
   expect(readRows(path, 'SELECT at FROM logins')).toEqual([{ at: NEW }]);
 });
 
-it('no run is deleted for a day if even the newest is old at the start: the clock may be wrong', async () => {
+it('rows from when the clock was ahead do not keep the old ones behind them', async () => {
   using folder = makeFolder();
   const path = folder.file('leagues.db');
   await using store = await openTestStore(path);
-  const runs = `INSERT INTO runs (kind, trigger, started_at, finished_at, outcome)
-    VALUES ('profile', 'start', '${OLD}', '${OLD}', 'failed'), ('profile', 'start', '${OLD}', '${OLD}', 'failed')`;
-  withDatabase(path, (db) => db.exec(runs));
+  withDatabase(path, (db) => {
+    const login = db.prepare("INSERT INTO logins (at, outcome, reason) VALUES (?, 'ok', 'due')");
+    for (const at of [...Array<string>(1_000).fill('2100-01-01T00:00:00.000Z'), OLD, NEW]) login.run(at);
+  });
+  const clock = createTestClock();
+  await using retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, createTestLog().log);
+  retention.tick();
+  await expect.poll(() => readRows(path, `SELECT 1 FROM logins WHERE at = '${OLD}'`)).toEqual([]);
+});
+
+it.each([
+  ['at the start', 0],
+  ['after a step of the clock', 10_000 * DAY],
+])('no run is deleted for a day if even the newest is old %s: the clock may be wrong', async (_, stepMs) => {
+  using folder = makeFolder();
+  const path = folder.file('leagues.db');
+  await using store = await openTestStore(path);
   const [clock, { log, lines }] = [createTestClock(), createTestLog()];
+  const at = stepMs === 0 ? OLD : new Date(clock.now()).toISOString();
+  const runs = `INSERT INTO runs (kind, trigger, started_at, finished_at, outcome)
+    VALUES ('profile', 'start', '${at}', '${at}', 'failed'), ('profile', 'start', '${at}', '${at}', 'failed')`;
+  withDatabase(path, (db) => db.exec(runs));
   await using retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, log);
   const left = async (): Promise<unknown> => {
     retention.tick();
     await sleep(20);
     return readRows(path, 'SELECT count(*) AS n FROM runs')[0]?.n;
   };
-  await clock.advance(24 * 3_600_000 - 1);
+  if (stepMs > 0) await left();
+  clock.step(stepMs);
+  await left();
+  await clock.advance(DAY - 1);
   expect([await left(), lines[0]?.msg]).toEqual([2, expect.stringMatching(/^no runs are deleted today/)]);
   await clock.advance(1);
   await expect.poll(left).toBe(1);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
-  existsSync,
+  accessSync,
+  constants,
   lstatSync,
   mkdtempSync,
   readdirSync,
@@ -43,7 +44,12 @@ export function makeFolder(): Folder {
 
 /** A folder in memory if possible: thousands of rows are written, and these tests are not about the disk. */
 export function fastFolder(): string {
-  return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return tmpdir();
+  }
 }
 
 /** The type, permissions and content of everything below the folder; links as links: what "untouched" means. */

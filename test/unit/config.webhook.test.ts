@@ -63,7 +63,7 @@ describe('the settings of the webhook', () => {
     const faults = faultsOf({ ...GOOD, [SECRET_NAME]: secret });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(`${SECRET_NAME} is not `);
-    expect(faults[0]).toContain('openssl rand -base64 32');
+    expect(faults[0]).toContain('head -c 32 /dev/urandom | base64');
     if (secret !== '' && secret !== 'whsec_') expect(faults[0]).not.toContain(secret);
   });
 

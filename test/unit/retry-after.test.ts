@@ -47,6 +47,11 @@ describe('the rest of a stored Retry-After', () => {
     expect(remainingMs(recorded, ASKED_AT + laterMs)).toBe(leftMs);
   });
 
+  it('is what its end says if the clock was set back between the start of the run and the answer', () => {
+    const askedAt = new Date(ASKED_AT + 2 * HOUR).toISOString();
+    expect(remainingMs({ ...recorded, askedAt }, ASKED_AT + 20 * MINUTE)).toBe(40 * MINUTE);
+  });
+
   it('is 0 without one', () => {
     expect(remainingMs(undefined, ASKED_AT)).toBe(0);
   });
