@@ -59,8 +59,9 @@ export function renderHome(state: State, data: HomeData): Html {
   const { now, success, freshness } = state;
   if ('error' in data) {
     const isKnown = state.verdict.reasons.some(({ message }) => message === data.error);
-    return html`${renderVerdict(state, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
-<div data-part="worker">${renderWorker(state)}</div>`;
+    const known = state.readFault ? { ...state, freshness: undefined, attention: [], outputs: [] } : state;
+    return html`${renderVerdict(known, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
+<div data-part="worker">${renderWorker(known)}</div>`;
   }
   const { spanMs, polls, fresh, recent, days, issues, facets, seasons } = data;
   const none = html`<p class="muted">No changes.</p>`;

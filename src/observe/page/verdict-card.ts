@@ -19,15 +19,17 @@ export function renderVerdict(worker: State, stored: Stored): Html {
   return html`<div class="state ${state}" id="state" data-part="state">
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
-<p class="facts">${renderFacts(worker)}</p></div>
+<p class="facts">${renderFacts(worker, stored !== undefined)}</p></div>
 ${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
-function renderFacts(worker: State): Html {
-  const { path, success, freshness, now } = worker;
+function renderFacts(worker: State, isReadable: boolean): Html {
+  const { path, success, freshness, readFault, verdict, now } = worker;
   if (path === undefined) return html`opening the database`;
   const next = renderNextPoll(worker);
-  if (success === undefined) return html`no data yet &middot; ${next}`;
+  if (success === undefined) return html`${verdict.headline.startsWith('No data') ? '' : 'no data yet · '}${next}`;
+  if (readFault && !isReadable)
+    return html`last good poll at ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now)}) &middot; nothing is stored until the database can be used again`;
   const { live_leagues: leagues, held_removals: held = 0 } = freshness ?? {};
   const lack = held > 0 ? `, of which ${count(held)} were not found in the last list` : '';
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
