@@ -23,7 +23,7 @@ type Expected = {
 const AGE = 'data as of \\d\\d:\\d\\d:\\d\\d UTC \\((just now|\\d+ s old)\\)';
 /** The first sign of the tab. */
 const SIGNS = { good: '✓', warning: '!', loading: '…', bad: '✗' };
-const NEXT = / · next poll /;
+const NEXT = / · next poll at [\d:-]+ .*UTC \(in \d+ \w+\)$/;
 
 async function open(options: Parameters<typeof setUp>[0] = {}, env: Environment = {}): Promise<Stage> {
   const bench = await setUp(options);
@@ -137,7 +137,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       state: 'good',
       headline: 'Up to date',
       facts: NEXT,
-      advice: /profile is not readable: .*\(status 403\)\. .* The next attempt is in \d+ s\.$/,
+      advice: /profile is not readable: .*\(status 403\)\. .*The next attempt is at .* UTC \(in \d+ s\)\.\s*$/,
     },
   ],
   [
@@ -151,7 +151,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
     {
       state: 'warning',
       headline: 'Up to date, but the last poll failed',
-      facts: / · the service asked for a pause \(Retry-After\), which ends in \d+ min$/,
+      facts: / · the service asked for a pause \(Retry-After\) until .* UTC \(in \d+ min\)$/,
     },
   ],
   [
@@ -175,8 +175,8 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       state: 'bad',
       headline: 'The service refuses the credentials',
       reasons: ['credentials-refused'],
-      facts: new RegExp(`${AGE} · next try in \\d+ s$`),
-      session: /^login refusednext try in \d+ s/,
+      facts: new RegExp(`${AGE} · next try at .* UTC \\(in \\d+ s\\)$`),
+      session: /^login refusednext try at .* UTC \(in \d+ s\)/,
     },
   ],
   [

@@ -7,7 +7,7 @@ import { timeOfDay } from '../../time/clock.ts';
 import { causeOf, OUTPUTS, outputCondition, type Reason, withoutRepeated, worstFirst } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { renderFreshDays, renderShares } from './fresh-days.ts';
-import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
+import { bdi, count, countOf, dueTime, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './layout.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
@@ -37,11 +37,10 @@ function renderFacts(worker: State, isReadable: boolean): Html {
 }
 
 function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, now }: State): Html {
-  const until = (at: number) => relativeTime(at, now, 'until');
-  if (running !== undefined) return html`polling the ${running} now`;
-  if (pausedUntil > now) return html`the service asked for a pause (Retry-After), which ends ${until(pausedUntil)}`;
-  if (isBlocked && failure !== undefined) return html`next try ${until(failure.until)}`;
-  return html`next poll ${until(settings.schedule.nextTime(now))}`;
+  if (running === 'leagues') return html`polling the leagues now`;
+  if (pausedUntil > now) return html`the service asked for a pause (Retry-After) until ${dueTime(pausedUntil, now)}`;
+  if (isBlocked && failure !== undefined) return html`next try at ${dueTime(failure.until, now)}`;
+  return html`next poll at ${dueTime(settings.schedule.nextTime(now), now)}`;
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
@@ -76,11 +75,9 @@ function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: S
   if (what === 'held-removals') return html` If you do nothing, they stay in the database as they are.`;
   const staleAt = freshness?.stale_at;
   if (what === 'failing' || what === 'credentials-refused')
-    return staleAt && Date.parse(staleAt) > now
-      ? html` The data turns stale ${relativeTime(staleAt, now, 'until')}.`
-      : '';
+    return staleAt && Date.parse(staleAt) > now ? html`The data turns stale at ${dueTime(staleAt, now)}.` : '';
   const at = nextAt ?? outputs.find(({ name }) => name === what)?.next_attempt_at;
-  return at ? html` The next attempt is ${relativeTime(at, now, 'until')}.` : '';
+  return at ? html`The next attempt is at ${dueTime(at, now)}.` : '';
 }
 
 const DRIFT = /(?<=: |, )(\S.*?) (unknown-field|wrong-type|missing-field|unexpected-value) \((.*?)\)(?=, | and |\.$)/g;
