@@ -60,19 +60,19 @@ function renderAttention(worker: State): Html | '' {
     .filter((reason) => !isStored(reason))
     .map(({ message }) => renderReason(message, splitCommands));
   const findings = [...rows, ...findNotes(worker)].map((finding: Finding) => {
-    const { since, what_to_do } = finding;
+    const { since, what, what_to_do } = finding;
     const begun =
       since &&
       html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-    const advice = html`${renderAdvice(what_to_do, splitCommands)}${renderOutlook(finding, worker)}`;
-    return renderRow(html`${begun}${renderSummary(finding)}`, advice);
+    const advice = renderAdvice(what_to_do, splitCommands, renderOutlook(finding, worker));
+    return renderRow(html`${begun}${renderSummary(finding)}`, advice, what);
   });
   return others.length + findings.length === 0 ? '' : html`<ul class="attention">${others}${findings}</ul>`;
 }
 
 /** What comes if nothing is done. */
 function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: State): Html | '' {
-  if (what === 'held-removals') return html` If you do nothing, they stay in the database as they are.`;
+  if (what === 'held-removals') return html`If you do nothing, they stay in the database as they are.`;
   const staleAt = freshness?.stale_at;
   if (what === 'failing' || what === 'credentials-refused')
     return staleAt && Date.parse(staleAt) > now ? html`The data turns stale at ${dueTime(staleAt, now)}.` : '';
@@ -106,8 +106,8 @@ function findNotes({ outputs, attention, failure, freshness, success, settings }
     if (outputCondition(output) !== 'failing' || attention.some((row) => row.what === what)) continue;
     const lack = pending ? `: ${countOf(pending, 'change')} pending` : '';
     const summary = `The ${OUTPUTS[what].title} at ${label} fails (${causeOf(output)})${lack}.`;
-    const test = what === 'webhook' ? 'webhook test shows what comes back.' : 'check names the cause and the fix.';
-    notes.push({ what, since, summary, what_to_do: `league-sync ${test}` });
+    const what_to_do = `To see why: league-sync ${what === 'webhook' ? 'webhook test' : 'check'}.`;
+    notes.push({ what, since, summary, what_to_do });
   }
   if (failure?.subject === 'profile') {
     const summary = `The profile is not readable: the service gives no access (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
@@ -131,20 +131,28 @@ function renderReason(message: string, splitCommands: State['splitCommands']): H
   return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, splitCommands));
 }
 
-const renderRow = (what: Html, advice: Html | '' | undefined): Html =>
-  html`<li>${renderLine('What happened', what)}${advice && renderLine('What you can do', advice)}</li>`;
+const renderRow = (summary: Html, steps: Html | '' | undefined, what = ''): Html =>
+  html`<li data-what="${what}"><div><b>What happened</b> <span>${summary}</span></div>${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
+/** A worker that serves the page runs; and what the summary of the row says already. */
+const NEEDLESS = /Start the worker if none runs: league-sync run\.( If one runs,)? *|^The list has elements .*?: /;
+const BETWEEN_STEPS = /; |(?<=\.) (?=[A-Z]|league-sync)/;
 
-/** A worker that serves the page runs. */
-const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
+/** Advice as fits a page: a line for each step, and a command, as it is to be typed, on a line of its own. */
+export function renderAdvice(text: string, splitCommands: State['splitCommands'], outlook: Html | '' = ''): Html {
+  const steps = text.replace(NEEDLESS, '').replace(/^it /, 'the worker ').split(BETWEEN_STEPS);
+  return html`${steps.map((step) => renderStep(splitCommands(step)))}${outlook && html`<li>${outlook}</li>`}`;
+}
 
-/** Advice of the view `attention` as fits a page, with its commands as they are to be typed. */
-export function renderAdvice(text: string, splitCommands: State['splitCommands']): Html {
-  const [first = '', ...rest] = splitCommands(text.replace(FOR_NO_WORKER, ''));
-  return html`${capitalize(first)}${rest.map((part, index) => (index % 2 === 0 ? html`<code class="command">${part}</code>` : part))}`;
+function renderStep(parts: readonly string[]): Html {
+  const [before = '', command, after = ''] = parts;
+  if (command === undefined || parts.length > 3)
+    return html`<li>${capitalize(parts.join('').replace(/\.?$/, '.'))}</li>`;
+  // Of `league-sync check names the cause.` this makes `This command names the cause:`.
+  const lead = `${before.trim() || 'This command'}${after.replace(/\.$/, '')}`.replace(/:?$/, ':');
+  return html`<li>${capitalize(lead)} <code class="command">${command}</code></li>`;
 }
 
 function renderChecks(worker: State, driftCount: number): Html | '' {
