@@ -37,7 +37,7 @@ main.insertAdjacentHTML(
   'afterbegin',
   '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' +
     lostIcon +
-    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>The worker has not answered since. What you see is as of then<span></span>. This page keeps trying. To see whether the worker runs, on its machine:</p><code class="command"></code></div></div>',
+    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>The worker has not answered since. What you see is as of then<span></span>. This page keeps trying.<br>To see whether the worker runs, on its machine:</p><code class="command"></code></div></div>',
 );
 const lost = main.firstElementChild;
 lost.querySelector('code').textContent = main.dataset.command;
