@@ -38,7 +38,7 @@ export function assess(input: HealthInput): Verdict {
     const headline = input.freshness?.live_leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
     if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
     const [first, ...others] = warnings;
-    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    const more = others.length === 0 ? '' : ` (and ${others.length} other problem${others.length === 1 ? '' : 's'})`;
     return { state: 'warning', headline: `Up to date, but ${first}${more}`, ready: true, reasons: [] };
   }
   const reasons = problems.map(({ reason, message }) => ({ reason, message }));
@@ -82,8 +82,8 @@ function findProblems({ attention, staleness, refused, databaseFault }: HealthIn
 }
 
 function describeStaleness(staleness: NonNullable<HealthInput['staleness']>, cause: string | undefined): string {
-  if (staleness === 'loading') return 'Stale: the first poll has not ended yet';
-  if (staleness === 'never') return `Stale: ${cause ?? 'no poll has succeeded yet'}`;
+  if (staleness === 'loading') return 'Stale: the first poll has not ended';
+  if (staleness === 'never') return `Stale: ${cause ?? 'no poll has succeeded'}`;
   return `Stale: ${cause ?? `the last good poll was ${formatAge(staleness.ageMs)}`}`;
 }
 

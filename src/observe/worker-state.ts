@@ -86,7 +86,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock, splitComma
     const { store, session, retryAfter } = sources ?? {};
     let readFault: string | undefined;
     try {
-      if (store !== undefined) stored = readStored(store);
+      if (store !== undefined) stored = readStored(requireFiles(store));
     } catch (error) {
       // If polls fail as well, the verdict says why.
       readFault = toRunError(error).message;
@@ -141,13 +141,17 @@ export function createMonitor(settings: PublicSettings, clock: Clock, splitComma
   /** Opens its own connection. Throws if the worker's files are gone, since another database may be at their path. */
   const read: Read = (work) => {
     if (sources === undefined) throw new DatabaseError('The database is not open yet.');
-    const { path, writeError } = sources.store;
-    const found = writeError();
-    if (found?.gone) throw found;
-    return withOwnSnapshot(path, work);
+    return withOwnSnapshot(requireFiles(sources.store).path, work);
   };
 
   return { open, onEvent, isStale, state, provenance, read };
+}
+
+/** An open file that was deleted or replaced can still be read, but is not what is there now. */
+function requireFiles(store: Store): Store {
+  const found = store.writeError();
+  if (found?.gone) throw found;
+  return store;
 }
 
 /** `at` and `staleAt` are by the wall clock, the others by the monotonic clock. */

@@ -15,7 +15,7 @@ const WITH_OPTION = 'accept-removals|backup|changes|mirror(?: rebuild)?|poll|que
 const WITH_SETTING = 'check|profile|run|sync';
 const OTHERS = '--help|demo|simulate|verify|webhook(?: test)?';
 const COMMAND = new RegExp(
-  `(?<![\\w/.-])(league-sync (?:${WITH_OPTION}|${WITH_SETTING}|${OTHERS})(?![\\w-])(?: --[a-z-]+(?: \\d[\\w-]*)?)*)`,
+  `(?<![\\w/.-])(league-sync (?:${WITH_OPTION}|${WITH_SETTING}|${OTHERS})(?![\\w-])(?: --[a-z-]+(?: \\d(?:[\\w:.-]*\\w)?)?)*)`,
 );
 /** How a worker is started; a demo has one of its own. */
 const START = /league-sync run(?:,? or (?:poll once with )?league-sync sync)?(?![\w-])/g;

@@ -104,7 +104,7 @@ describe('the pages', () => {
     const page = await serve(list, moved, changeCity(moved.slice(1), 'Rome', 1));
     const changes = await page('/changes');
     const text = textOf(changes);
-    expect(text).toMatch(/ Today, \w+day \d+ \w+ 124 added · 125 changed · 1 removed /);
+    expect(text).toMatch(/ Today, \w+day \d+ \w+ 250 changes: 124 added · 125 changed · 1 removed /);
     expect(text).toMatch(/~ 124 changed: city 124, extra\.extra_word 124; League l1 , League l2 ,/);
     expect(namesIn(changes)).toHaveLength(2 + 3 + 3);
     expect(linkIn(changes, '121 more')).toBe('changes?poll=2&kind=changed');

@@ -67,7 +67,7 @@ describe('status', () => {
     expect((await bench.run(['sync'])).code).toBe(1);
     expect((await bench.run(['sync'])).code).toBe(1);
     const { stdout } = await bench.run(['status']);
-    expect(stdout).toMatch(/^● up to date, but the last 2 polls failed \(and 1 more\) · 124 leagues/m);
+    expect(stdout).toMatch(/^● up to date, but the last 2 polls failed \(and 1 other problem\) · 124 leagues/m);
     const rows = bench.rows('SELECT * FROM attention');
     expect(rows).toMatchObject([
       { what: 'failing', count: 2 },

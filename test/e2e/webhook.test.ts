@@ -152,7 +152,7 @@ describe('a webhook that fails', () => {
     expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="accepted"} 0\n');
     const page = await read('/');
     expect(page).toMatch(
-      /since <time .*>The webhook at .* fails \(status 500\): 124 changes pending\..* The next attempt is/,
+      /<li data-what="webhook">.*?since <time .*>The webhook at .* fails \(status 500\): 124 changes pending\..*The next attempt is at \d\d:\d\d:\d\d UTC \(<time/,
     );
     for (const text of ['<dt>Webhook</dt>', host]) expect(page).toContain(text);
     expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });

@@ -69,7 +69,8 @@ describe('an open page', () => {
       expect(await headline(page).isVisible()).toBe(false);
       expect(await tabOf(page)).toEqual(['? not reachable · league-sync', './icon-lost.svg']);
       expect(await page.evaluate('document.querySelector("#lost img").naturalWidth')).toBeGreaterThan(0);
-      expect(await page.getByText(/worker started \d+ s ago/).count()).toBe(1);
+      expect(await lostIn(page).textContent()).toMatch(/as of then, with data of \S+ \S+ UTC\. /);
+      expect(await page.getByText(/worker started \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/).count()).toBe(1);
       await expectFits(page);
       await expectAccessible(page);
       await takePicture(page, `home-lost-${index}`);

@@ -32,9 +32,10 @@ it.each([
   expect(writeAsTyped(message, { environment: {}, option: 'a.db' })).toBe(typed);
 });
 
-it('a page has the commands by themselves, with their options', () => {
-  const parts = splitCommands('Again: league-sync webhook replay --since 7.', { environment: {}, option: 'a.db' });
-  expect(parts).toEqual(['Again: ', 'league-sync webhook replay --database a.db --since 7', '.']);
+it.each(['7', '2026-11-20T12:00:00.000Z'])('a page has the commands by themselves, also with --since %s', (since) => {
+  const text = `Again: league-sync webhook replay --since ${since}.`;
+  const parts = splitCommands(text, { environment: {}, option: 'a.db' });
+  expect(parts).toEqual(['Again: ', `league-sync webhook replay --database a.db --since ${since}`, '.']);
 });
 
 it('a path that a shell would not read as one word is quoted', () => {

@@ -10,13 +10,13 @@ const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 const HOURS = [7_199_999, 7_200_000, 2 * DAY - 1, 2 * DAY, 400 * DAY];
 const AGES_MS = [0, 1, 999, 1_000, 1_001, 59_999, 119_999, 120_000, ...HOURS];
-const FORMS = ['ago', 'old', 'for', 'until'] as const;
+const FORMS = ['ago', 'old', 'for', 'until', 'due'] as const;
 
 describe('an age', () => {
   it.each(FORMS)('reads the same in the browser and from the worker (%s)', (form) => {
     const browser = createContext({});
     runInContext(AGES, browser);
-    const distances = form === 'until' ? AGES_MS.flatMap((ms) => [ms, -ms]) : AGES_MS;
+    const distances = form === 'until' || form === 'due' ? AGES_MS.flatMap((ms) => [ms, -ms]) : AGES_MS;
     const inBrowser = distances.map((ms) => [ms, runInContext(`formatRelative('${form}', ${ms})`, browser)]);
     expect(inBrowser).toEqual(distances.map((ms) => [ms, formatRelative(form, NOW - ms, NOW)]));
   });
@@ -29,6 +29,8 @@ describe('an age', () => {
     ['until', -82 * SECOND, 'in 82 s'],
     ['until', 0, 'now'],
     ['until', 82 * SECOND, 'now'],
+    ['due', -82 * SECOND, 'in 82 s'],
+    ['due', 82 * SECOND, 'due now'],
   ] as const)('%s, %i ms ago, reads %s', (form, ms, words) => {
     expect(formatRelative(form, NOW - ms, NOW)).toBe(words);
   });

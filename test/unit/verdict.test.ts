@@ -43,25 +43,25 @@ describe('the verdict', () => {
     [
       { attention: [row('failing', 2), row('held-removals', 1), row('rejected-leagues', 3)] },
       'warning',
-      'Up to date, but the last 2 polls failed (and 2 more)',
+      'Up to date, but the last 2 polls failed (and 2 other problems)',
       [],
     ],
     [
       { attention: [row('drift', 1), REFUSED_POLLS, row('credentials-refused')] },
       'warning',
-      'Up to date, but the service refuses the credentials (and 1 more)',
+      'Up to date, but the service refuses the credentials (and 1 other problem)',
       [],
     ],
     [
       { staleness: 'loading', attention: [row('stale')] },
       'loading',
-      'Stale: the first poll has not ended yet',
+      'Stale: the first poll has not ended',
       ['no-good-poll'],
     ],
     [
       { staleness: 'never', attention: [row('stale'), row('failing', 1)] },
       'bad',
-      'Stale: no poll has succeeded yet',
+      'Stale: no poll has succeeded',
       ['no-good-poll'],
     ],
     [
@@ -100,7 +100,7 @@ describe('the verdict', () => {
   });
 
   it.each([
-    ['Up to date, but 1,234 removals are held (and 1 more)', '1,234 removals are held (and 1 more)'],
+    ['Up to date, but 1,234 removals are held (and 1 other problem)', '1,234 removals are held (and 1 other problem)'],
     ['Up to date: the service lists no leagues', 'Up to date'],
     ['Stale: the service answers 503', 'Stale'],
   ])('%s: on other pages in fewer words', (headline, brief) => expect(briefHeadline({ headline })).toBe(brief));

@@ -14,13 +14,16 @@ describe('the year of changes', () => {
   });
 
   it('has a cell for each day from a Sunday on, the last of them today, and links those with changes', () => {
-    const days = ['2025-11-16', '2026-11-20'].map((day) => ({ ...NONE, day, added: 2 }));
+    const days = [
+      { ...NONE, day: '2025-11-16', added: 2 },
+      { ...NONE, day: '2026-11-20', added: 1, changed: 1 },
+    ];
     const page = String(renderYear(days, NOW, LINKS));
     expect(page.match(/M\d+ \d+h/g)).toHaveLength(370 - 2);
     const cells = [...page.matchAll(/<a href="([^"]*)"[^>]*><title>([^<]*)<\/title><rect class="heat-2" x="(\d+)"/g)];
     expect(cells.map(([, href, title, x]) => [href, title, Number(x)])).toEqual([
       ['changes?day=2025-11-16&amp;sport=golf', '2025-11-16: 2 added', 34],
-      ['changes?day=2026-11-20&amp;sport=golf', '2026-11-20: 2 added', 34 + 52 * 21],
+      ['changes?day=2026-11-20&amp;sport=golf', '2026-11-20: 2 changes: 1 added, 1 changed', 34 + 52 * 21],
     ]);
     expect(page.match(/aria-current="date"/g)).toHaveLength(1);
   });

@@ -12,7 +12,7 @@ import type { Read, State } from '../worker-state.ts';
 import { renderDays } from './changes.ts';
 import { glyphOf } from './face.ts';
 import { renderOutages } from './fresh-days.ts';
-import { bdi, count, countOf, dayOf, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
+import { bdi, count, countOf, dayOf, dueTime, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
 import { explainNone } from './leagues.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
 import { bandSince, renderSeasons } from './seasons.ts';
@@ -59,8 +59,9 @@ export function renderHome(state: State, data: HomeData): Html {
   const { now, success, freshness } = state;
   if ('error' in data) {
     const isKnown = state.verdict.reasons.some(({ message }) => message === data.error);
-    return html`${renderVerdict(state, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
-<div data-part="worker">${renderWorker(state)}</div>`;
+    const known = state.readFault ? { ...state, freshness: undefined, attention: [], outputs: [] } : state;
+    return html`${renderVerdict(known, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
+<div data-part="worker">${renderWorker(known)}</div>`;
   }
   const { spanMs, polls, fresh, recent, days, issues, facets, seasons } = data;
   const none = html`<p class="muted">No changes.</p>`;
@@ -149,7 +150,7 @@ function row(name: string, value: Html): Html {
 
 function renderSession({ failure, token, now }: State): Html {
   if (failure !== undefined && failure.subject !== 'profile')
-    return html`<span class="bad">${describeFailure(failure)}</span><small>next try ${relativeTime(failure.until, now, 'until')}</small>`;
+    return html`<span class="bad">${describeFailure(failure)}</span><small>next try at ${dueTime(failure.until, now)}</small>`;
   if (token === undefined) return html`no token`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<span class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</span>`;
@@ -167,7 +168,7 @@ function renderOutput(output: OutputStatus, now: number): Html {
   const { name, label, pending_changes: pending, done_at, last_error, next_attempt_at } = output;
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   const done = done_at === null ? 'nothing yet' : html`last ${relativeTime(done_at, now)}`;
-  const next = next_attempt_at && html`<small>next attempt ${relativeTime(next_attempt_at, now, 'until')}</small>`;
+  const next = next_attempt_at && html`<small>next attempt at ${dueTime(next_attempt_at, now)}</small>`;
   const state = {
     stopped: html`<small class="bad">stopped: the receiver is gone (410)</small>`,
     failing: html`<small class="bad">${bdi(causeOf(output))}</small>${next ?? ''}`,

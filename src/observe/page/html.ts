@@ -14,7 +14,7 @@ const MAX_LINKED_ID_LENGTH = 2_000;
 /** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
 
-type AgeForm = 'ago' | 'old' | 'for' | 'until';
+type AgeForm = 'ago' | 'old' | 'for' | 'until' | 'due';
 
 export const count = formatCount;
 
@@ -30,6 +30,11 @@ const toMs = (time: Time): number => (typeof time === 'number' ? time : Date.par
 /** Renders a timestamp relative to `now`. The tooltip, and paper, show the timestamp itself. */
 export function relativeTime(time: Time, now: number, form: AgeForm = 'ago'): Html {
   return html`<time ${attributesOf(toMs(time))} data-age="${form}">${formatRelative(form, toMs(time), now)}</time>`;
+}
+
+/** Renders what is to come as `14:45:00 UTC (in 82 s)`. */
+export function dueTime(time: Time, now: number): Html {
+  return html`${timeOfDay(toMs(time), now)} (${relativeTime(time, now, 'due')})`;
 }
 
 /** Renders a timestamp as `Today 14:45`, `Yesterday 14:45`, `3 Nov 14:45` or `3 Nov 2025 14:45`. */
@@ -83,10 +88,13 @@ export function longNameOfDay(day: string, now: number): string {
 /** The day in UTC, `YYYY-MM-DD`. */
 export const dayOf = (at: number): string => formatTimestamp(at).slice(0, 10);
 
+/** Of an end, and of what has not begun although it should have. */
+const PASSED = { until: 'now', due: 'due now' } as const;
+
 /** Such as `5 s ago`, `5 s old`, `5 s`, `in 5 s`; a time of day if a past event has a future timestamp (clock was ahead). */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
   const words = formatAge(now - at);
-  if (form === 'until') return at - now < SECOND_MS ? 'now' : words;
+  if (form === 'until' || form === 'due') return at - now < SECOND_MS ? PASSED[form] : words;
   if (at - now >= SECOND_MS) return timeOfDay(at, now);
   return form === 'ago' ? words : words.replace(/ ago$/, form === 'old' ? ' old' : '');
 }

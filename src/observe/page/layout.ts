@@ -98,15 +98,15 @@ ${path === '' || state !== 'bad' ? '' : renderStrip(worker, up)}${main}
 }
 
 /** What is wrong, if anything is, and the age of the data, on every page. It leads to the whole verdict. */
-function renderPill({ verdict, success, now }: State, up: string): Html {
-  const age = success && html` &middot; data ${relativeTime(now - success.ageMs, now, 'old')}`;
+function renderPill({ verdict, success, readFault, now }: State, up: string): Html {
+  const age = success && !readFault && html` &middot; data ${relativeTime(now - success.ageMs, now, 'old')}`;
   const alt = verdict.state === 'warning' ? 'Needs attention:' : '';
   return html`<a class="pill" id="pill" href="${up}"><img src="${up}${iconPath(verdict.state)}" width="16" height="16" alt="${alt}"> <span>${briefHeadline(verdict)}${age}</span></a>`;
 }
 
 /** What a page of lists says above them while the data is not up to date. */
-function renderStrip({ verdict, success, now }: State, up: string): Html {
-  const age = success && html` What is shown is from ${timeOfDay(success.at, now)}.`;
+function renderStrip({ verdict, success, readFault, now }: State, up: string): Html {
+  const age = success && !readFault && html` What is shown is from ${timeOfDay(success.at, now)}.`;
   return html`<p class="strip" data-part="strip"><b>${verdict.headline}.</b>${age} <a href="${up}">What to do</a></p>
 `;
 }

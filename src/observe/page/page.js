@@ -14,9 +14,11 @@ const UNITS = [
   [86_400_000, 'd', Infinity],
 ];
 
+const PASSED = { until: 'now', due: 'due now' };
+
 function formatRelative(form, ms) {
   const size = Math.abs(ms);
-  if (form === 'until' && ms > -1_000) return 'now';
+  if (form in PASSED && ms > -1_000) return PASSED[form];
   if (size < 1_000) return 'just now';
   const [unit, name] = UNITS.find(([, , below]) => size < below);
   const text = `${Math.floor(size / unit)} ${name}`;
@@ -35,7 +37,7 @@ main.insertAdjacentHTML(
   'afterbegin',
   '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' +
     lostIcon +
-    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>The worker does not answer. What you see is from then, and this page keeps trying. To see whether the worker runs, on its machine: <code></code></p></div></div>',
+    '" alt="" width="48" height="48"><div class="what"><h1>Not reachable since <span></span></h1><p>The worker has not answered since. What you see is as of then<span></span>. This page keeps trying.<br>To see whether the worker runs, on its machine:</p><code class="command"></code></div></div>',
 );
 const lost = main.firstElementChild;
 lost.querySelector('code').textContent = main.dataset.command;
@@ -120,15 +122,16 @@ function tick() {
   tickedAt = now;
   if (slept) restartWait();
   else if (now - askedAt >= everyMs()) renew();
+  // After this time two requests have failed.
+  show(now - waitingSince > 2 * everyMs() + 2_000);
   for (const age of document.querySelectorAll('[data-age]')) {
     const { age: form, at = age.dateTime } = age.dataset;
     const ms = Date.parse(main.dataset.now) + now - heardAt - Date.parse(at);
-    const words = formatRelative(form, ms);
+    // Whether a past state lasts is not known without the worker: only its times are true.
+    const words = lost.hidden ? formatRelative(form, ms) : age.title;
     // A past event with a future timestamp (the clock was ahead) keeps its time of day.
-    if (age.textContent !== words && (form === 'until' || ms >= 0)) age.textContent = words;
+    if (age.textContent !== words && (form in PASSED || ms >= 0)) age.textContent = words;
   }
-  // After this time two requests have failed.
-  show(now - waitingSince > 2 * everyMs() + 2_000);
 }
 
 // No request was sent meanwhile, so give the worker time to answer, unless it is lost already.
@@ -142,7 +145,9 @@ function show(isLost) {
   if (document.title !== tab.title) document.title = tab.title;
   if (icon.getAttribute('href') !== tab.icon) icon.setAttribute('href', tab.icon);
   if (lost.hidden !== isLost) return;
-  lost.querySelector('span').textContent = `${main.dataset.now.slice(11, 19)} UTC`;
+  const dataAt = pill.querySelector('time')?.title;
+  lost.querySelector('h1 span').textContent = `${main.dataset.now.slice(11, 19)} UTC`;
+  lost.querySelector('p span').textContent = dataAt ? `, with data of ${dataAt}` : '';
   lost.hidden = !isLost;
   main.classList.toggle('dim', isLost);
   pill.hidden = isLost;

@@ -30,7 +30,7 @@ export function createPages(monitor: Monitor) {
   const handle =
     (render: (request: Request, state: State) => Page): Handler =>
     (request) => {
-      const state = monitor.state();
+      const state = inPlainWords(monitor.state());
       try {
         return renderPage(...render(request, state), state);
       } catch (error) {
@@ -99,6 +99,13 @@ export function createPages(monitor: Monitor) {
     missing('Not found', 'There is no such page', '../'.repeat(path.split('/').length - 2) || './'),
   );
   return { pages, notFound };
+}
+
+/** What has never come is not stale to people. */
+function inPlainWords(state: State): State {
+  const { verdict, success } = state;
+  if (success !== undefined) return state;
+  return { ...state, verdict: { ...verdict, headline: verdict.headline.replace(/^Stale:/, 'No data yet:') } };
 }
 
 function missing(title: string, text: string, up = './'): Page {

@@ -7,7 +7,7 @@ import { timeOfDay } from '../../time/clock.ts';
 import { causeOf, OUTPUTS, outputCondition, type Reason, withoutRepeated, worstFirst } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { renderFreshDays, renderShares } from './fresh-days.ts';
-import { bdi, count, countOf, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
+import { bdi, count, countOf, dueTime, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './layout.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
@@ -19,15 +19,17 @@ export function renderVerdict(worker: State, stored: Stored): Html {
   return html`<div class="state ${state}" id="state" data-part="state">
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
-<p class="facts">${renderFacts(worker)}</p></div>
+<p class="facts">${renderFacts(worker, stored !== undefined)}</p></div>
 ${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays(stored.fresh)}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
-function renderFacts(worker: State): Html {
-  const { path, success, freshness, now } = worker;
+function renderFacts(worker: State, isReadable: boolean): Html {
+  const { path, success, freshness, readFault, verdict, now } = worker;
   if (path === undefined) return html`opening the database`;
   const next = renderNextPoll(worker);
-  if (success === undefined) return html`no data yet &middot; ${next}`;
+  if (success === undefined) return html`${verdict.headline.startsWith('No data') ? '' : 'no data yet · '}${next}`;
+  if (readFault && !isReadable)
+    return html`last good poll at ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now)}) &middot; nothing is stored until the database can be used again`;
   const { live_leagues: leagues, held_removals: held = 0 } = freshness ?? {};
   const lack = held > 0 ? `, of which ${count(held)} were not found in the last list` : '';
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
@@ -35,11 +37,10 @@ function renderFacts(worker: State): Html {
 }
 
 function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, now }: State): Html {
-  const until = (at: number) => relativeTime(at, now, 'until');
-  if (running !== undefined) return html`polling the ${running} now`;
-  if (pausedUntil > now) return html`the service asked for a pause (Retry-After), which ends ${until(pausedUntil)}`;
-  if (isBlocked && failure !== undefined) return html`next try ${until(failure.until)}`;
-  return html`next poll ${until(settings.schedule.nextTime(now))}`;
+  if (running === 'leagues') return html`polling the leagues now`;
+  if (pausedUntil > now) return html`the service asked for a pause (Retry-After) until ${dueTime(pausedUntil, now)}`;
+  if (isBlocked && failure !== undefined) return html`next try at ${dueTime(failure.until, now)}`;
+  return html`next poll at ${dueTime(settings.schedule.nextTime(now), now)}`;
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
@@ -59,26 +60,24 @@ function renderAttention(worker: State): Html | '' {
     .filter((reason) => !isStored(reason))
     .map(({ message }) => renderReason(message, splitCommands));
   const findings = [...rows, ...findNotes(worker)].map((finding: Finding) => {
-    const { since, what_to_do } = finding;
+    const { since, what, what_to_do } = finding;
     const begun =
       since &&
       html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-    const advice = html`${renderAdvice(what_to_do, splitCommands)}${renderOutlook(finding, worker)}`;
-    return renderRow(html`${begun}${renderSummary(finding)}`, advice);
+    const advice = renderAdvice(what_to_do, splitCommands, renderOutlook(finding, worker));
+    return renderRow(html`${begun}${renderSummary(finding)}`, advice, what);
   });
   return others.length + findings.length === 0 ? '' : html`<ul class="attention">${others}${findings}</ul>`;
 }
 
 /** What comes if nothing is done. */
 function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: State): Html | '' {
-  if (what === 'held-removals') return html` If you do nothing, they stay in the database as they are.`;
+  if (what === 'held-removals') return html`If you do nothing, they stay in the database as they are.`;
   const staleAt = freshness?.stale_at;
   if (what === 'failing' || what === 'credentials-refused')
-    return staleAt && Date.parse(staleAt) > now
-      ? html` The data turns stale ${relativeTime(staleAt, now, 'until')}.`
-      : '';
+    return staleAt && Date.parse(staleAt) > now ? html`The data turns stale at ${dueTime(staleAt, now)}.` : '';
   const at = nextAt ?? outputs.find(({ name }) => name === what)?.next_attempt_at;
-  return at ? html` The next attempt is ${relativeTime(at, now, 'until')}.` : '';
+  return at ? html`The next attempt is at ${dueTime(at, now)}.` : '';
 }
 
 const DRIFT = /(?<=: |, )(\S.*?) (unknown-field|wrong-type|missing-field|unexpected-value) \((.*?)\)(?=, | and |\.$)/g;
@@ -107,8 +106,8 @@ function findNotes({ outputs, attention, failure, freshness, success, settings }
     if (outputCondition(output) !== 'failing' || attention.some((row) => row.what === what)) continue;
     const lack = pending ? `: ${countOf(pending, 'change')} pending` : '';
     const summary = `The ${OUTPUTS[what].title} at ${label} fails (${causeOf(output)})${lack}.`;
-    const test = what === 'webhook' ? 'webhook test shows what comes back.' : 'check names the cause and the fix.';
-    notes.push({ what, since, summary, what_to_do: `league-sync ${test}` });
+    const what_to_do = `To see why: league-sync ${what === 'webhook' ? 'webhook test' : 'check'}.`;
+    notes.push({ what, since, summary, what_to_do });
   }
   if (failure?.subject === 'profile') {
     const summary = `The profile is not readable: the service gives no access (status ${failure.error.httpStatus}). The leagues are polled all the same.`;
@@ -132,20 +131,28 @@ function renderReason(message: string, splitCommands: State['splitCommands']): H
   return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, splitCommands));
 }
 
-const renderRow = (what: Html, advice: Html | '' | undefined): Html =>
-  html`<li>${renderLine('What happened', what)}${advice && renderLine('What you can do', advice)}</li>`;
+const renderRow = (summary: Html, steps: Html | '' | undefined, what = ''): Html =>
+  html`<li data-what="${what}"><div><b>What happened</b> <span>${summary}</span></div>${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const renderLine = (label: string, text: Html): Html => html`<p><b>${label}</b> <span>${text}</span></p>`;
+/** A worker that serves the page runs; and what the summary of the row says already. */
+const NEEDLESS = /Start the worker if none runs: league-sync run\.( If one runs,)? *|^The list has elements .*?: /;
+const BETWEEN_STEPS = /; |(?<=\.) (?=[A-Z]|league-sync)/;
 
-/** A worker that serves the page runs. */
-const FOR_NO_WORKER = /Start the worker if none runs: league-sync run\.( If one runs,)? */;
+/** Advice as fits a page: a line for each step, and a command, as it is to be typed, on a line of its own. */
+export function renderAdvice(text: string, splitCommands: State['splitCommands'], outlook: Html | '' = ''): Html {
+  const steps = text.replace(NEEDLESS, '').replace(/^it /, 'the worker ').split(BETWEEN_STEPS);
+  return html`${steps.map((step) => renderStep(splitCommands(step)))}${outlook && html`<li>${outlook}</li>`}`;
+}
 
-/** Advice of the view `attention` as fits a page, with its commands as they are to be typed. */
-export function renderAdvice(text: string, splitCommands: State['splitCommands']): Html {
-  const [first = '', ...rest] = splitCommands(text.replace(FOR_NO_WORKER, ''));
-  return html`${capitalize(first)}${rest.map((part, index) => (index % 2 === 0 ? html`<code class="command">${part}</code>` : part))}`;
+function renderStep(parts: readonly string[]): Html {
+  const [before = '', command, after = ''] = parts;
+  if (command === undefined || parts.length > 3)
+    return html`<li>${capitalize(parts.join('').replace(/\.?$/, '.'))}</li>`;
+  // Of `league-sync check names the cause.` this makes `This command names the cause:`.
+  const lead = `${before.trim() || 'This command'}${after.replace(/\.$/, '')}`.replace(/:?$/, ':');
+  return html`<li>${capitalize(lead)} <code class="command">${command}</code></li>`;
 }
 
 function renderChecks(worker: State, driftCount: number): Html | '' {

@@ -2,13 +2,15 @@ import { html } from 'hono/html';
 import { type DayCounts, firstSunday, KINDS, type Kind, WEEKS } from '../../store/queries/changed-polls.ts';
 import { count, countOf, DAY_MS, dayOf, type Html, MONTHS } from './html.ts';
 
-/** Such as `1 added, 2 changed`. */
+/** Such as `3 changes: 1 added, 2 changed`. */
 export function describeKinds(counts: Readonly<Record<Kind, number>>, separator = ', '): string {
   const parts = KINDS.filter((kind) => counts[kind] > 0).map((kind) => `${count(counts[kind])} ${kind}`);
-  return parts.join(separator) || 'no changes';
+  const total = parts.length > 1 ? `${countOf(totalOf(counts), 'change')}: ` : '';
+  return total + (parts.join(separator) || 'no changes');
 }
 
-export const totalOf = ({ added, changed, removed, restored }: DayCounts) => added + changed + removed + restored;
+export const totalOf = ({ added, changed, removed, restored }: Readonly<Record<Kind, number>>): number =>
+  added + changed + removed + restored;
 
 const [STEP_X, STEP_Y] = [21, 13];
 const [CELL_X, CELL_Y] = [18, 10];
