@@ -109,7 +109,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       state: 'warning',
       headline: 'Up to date, but 41 removals are held',
       facts: /^124 leagues, of which 41 were not found in the last list · /,
-      advice: /accept-removals.*If you do nothing, they stay in the database as they are\.\s*$/,
+      advice: /If you do nothing, they stay in the database as they are\.\s*What you can do.*accept-removals/,
     },
   ],
   [
@@ -137,7 +137,8 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       state: 'good',
       headline: 'Up to date',
       facts: NEXT,
-      advice: /profile is not readable: .*\(status 403\)\. .*The next attempt is at .* UTC \(in \d+ s\)\.\s*$/,
+      advice:
+        /profile is not readable: .*\(status 403\)\. .*The next attempt is at .* UTC \(in \d+ s\)\.\s*What you can do/,
     },
   ],
   [

@@ -63,9 +63,9 @@ function renderAttention(worker: State): Html | '' {
     const { since, what, what_to_do } = finding;
     const begun =
       since &&
-      html`<span class="muted">since ${momentInText(since, now)}, ${relativeTime(since, now, 'for')} &middot;</span> `;
-    const advice = renderAdvice(what_to_do, splitCommands, renderOutlook(finding, worker));
-    return renderRow(html`${begun}${renderSummary(finding)}`, advice, what);
+      html`<span class="muted">since ${momentInText(since, now)} (${relativeTime(since, now, 'for')}) &middot;</span> `;
+    const advice = renderAdvice(what_to_do, splitCommands);
+    return renderRow(html`${begun}${renderSummary(finding)}`, advice, what, renderOutlook(finding, worker));
   });
   return others.length + findings.length === 0 ? '' : html`<ul class="attention">${others}${findings}</ul>`;
 }
@@ -131,8 +131,8 @@ function renderReason(message: string, splitCommands: State['splitCommands']): H
   return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, splitCommands));
 }
 
-const renderRow = (summary: Html, steps: Html | '' | undefined, what = ''): Html =>
-  html`<li data-what="${what}"><div><b>What happened</b> <span>${summary}</span></div>${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
+const renderRow = (summary: Html, steps: Html | '' | undefined, what = '', outlook: Html | '' = ''): Html =>
+  html`<li data-what="${what}"><div><b>What happened</b> <span>${summary}</span></div>${outlook && html`<div><b>What comes next</b> <span>${outlook}</span></div>`}${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -141,9 +141,9 @@ const NEEDLESS = /Start the worker if none runs: league-sync run\.( If one runs,
 const BETWEEN_STEPS = /; |(?<=\.) (?=[A-Z]|league-sync)/;
 
 /** Advice as fits a page: a line for each step, and a command, as it is to be typed, on a line of its own. */
-export function renderAdvice(text: string, splitCommands: State['splitCommands'], outlook: Html | '' = ''): Html {
+export function renderAdvice(text: string, splitCommands: State['splitCommands']): Html {
   const steps = text.replace(NEEDLESS, '').replace(/^it /, 'the worker ').split(BETWEEN_STEPS);
-  return html`${steps.map((step) => renderStep(splitCommands(step)))}${outlook && html`<li>${outlook}</li>`}`;
+  return html`${steps.map((step) => renderStep(splitCommands(step)))}`;
 }
 
 function renderStep(parts: readonly string[]): Html {
