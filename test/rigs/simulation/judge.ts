@@ -15,7 +15,13 @@ type Around = {
   readonly reader: Reader;
 };
 /** A good poll of the leagues; `staleAt` by the wall clock. */
-type Good = { readonly runId: number; readonly at: number; readonly leftMs: number; readonly staleAt: number };
+type Good = {
+  readonly runId: number;
+  readonly startedAt: number;
+  readonly at: number;
+  readonly leftMs: number;
+  readonly staleAt: number;
+};
 type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
 
 /** What holds at all times. Remembers the first thing that does not. */
@@ -138,7 +144,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     const listedNow = new Set<string>(JSON.parse(String(found.live)));
     told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq) }];
     const staleAt = (schedule?.nextTimes(3, now()).at(-1) ?? Number.NaN) + RUN_TIMEOUT_MS;
-    good = { runId: Number(run_id), at: elapsed(), leftMs: staleAt - now(), staleAt };
+    good = { runId: Number(run_id), startedAt, at: elapsed(), leftMs: staleAt - now(), staleAt };
     failures = 0;
     isUnsure = false;
     const { ids, hasBadRows } = world.requests.findLast(({ endpoint }) => endpoint === 'leagues') ?? {};
@@ -243,7 +249,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   const known = (): Known => ({
     good,
     isStale: isStale(),
-    isStaleInFile: good !== undefined && steps.some((time) => time >= (good?.at ?? 0)) ? undefined : isStale(),
+    // The view compares the clock with the start of that poll.
+    isStaleInFile: steps.some((time) => good !== undefined && time >= good.startedAt) ? undefined : isStale(),
     live: live.size,
     failures,
     isRefused: isRefused(),

@@ -28,8 +28,6 @@ type Life = {
   readonly stopping: AbortController;
   pollNow: () => void;
   watched: Watched | undefined;
-  /** What its page has said. */
-  readonly said: Set<string>;
   /** Whether it was not killed. */
   isAlive: boolean;
   isOver: boolean;
@@ -42,6 +40,8 @@ export function createLives(stage: Stage) {
   const { folder, world, judge, reader, note, elapsed, during, clock, random } = stage;
   const lives: Life[] = [];
   const ends: Promise<void>[] = [];
+  /** What the page has said. */
+  const said = new Set<string>();
   let isPeace = false;
   let path = join(folder, '0', 'leagues.db');
   const current = (): Life | undefined => lives.find(({ isOver }) => !isOver);
@@ -90,7 +90,7 @@ export function createLives(stage: Stage) {
       const stopping = new AbortController();
       const life: Life = {
         ...{ number, path, stopping, isAlive: true, isOver: false },
-        ...{ pollNow: () => undefined, watched: undefined, said: new Set() },
+        ...{ pollNow: () => undefined, watched: undefined },
       };
       lives.push(life);
       note(`start ${number}`);
@@ -160,7 +160,7 @@ export function createLives(stage: Stage) {
       if (life?.watched === undefined) return;
       watched = life.watched;
       app ??= createApp(follow('monitor'), follow('log'), new AbortController().signal);
-      await judge.judgeState(app, life.said);
+      await judge.judgeState(app, said);
     },
     /** What SIGHUP does. */
     pollNow: (): void => current()?.pollNow(),

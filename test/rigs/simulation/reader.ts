@@ -10,15 +10,18 @@ const TIMED = ['strftime', 'unixepoch'];
 /** Reads databases of a world. That of a life stays open meanwhile, since opening one costs more than reading it. */
 export function createReader(now: () => number) {
   const sqlite = new Database(':memory:');
+  const calls = new Map<string, Database.Statement>();
+  const call = (sql: string): Database.Statement => {
+    const known = calls.get(sql) ?? sqlite.prepare(sql).pluck();
+    calls.set(sql, known);
+    return known;
+  };
   const open = (path: string): Database.Database => {
     const db = new Database(path, { readonly: true });
     for (const name of TIMED)
       db.function(name, { varargs: true, deterministic: true }, (...given) => {
         const values = given.map((value) => (value === 'now' ? new Date(now()).toISOString() : value));
-        return sqlite
-          .prepare(`SELECT ${name}(${values.map(() => '?').join()})`)
-          .pluck()
-          .get(values);
+        return call(`SELECT ${name}(${values.map(() => '?').join()})`).get(values);
       });
     return db;
   };

@@ -44,7 +44,7 @@ export type Delivered = {
 export type World = ReturnType<typeof createService>;
 
 const HOUR = 3_600_000;
-const TOKEN_LIVES_MS = [HOUR / 2, HOUR, 4 * HOUR, 24 * HOUR];
+const TOKEN_LIVES_MS = [HOUR, 4 * HOUR, 24 * HOUR];
 /** Faults with which the list has elements that cannot be stored: conflicting ones are rejected, too. */
 const BAD_ROWS = ['bad-rows', 'duplicates'];
 /** Faults with which a login tells a wrong expiry. */

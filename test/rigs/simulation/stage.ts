@@ -103,7 +103,7 @@ export function createStage(seed: number) {
         const isBusy = isRefused || (last !== undefined && last.endedAt === undefined);
         const slotAt = nextSlot();
         const slackMs = Math.min(most, isBusy ? SLACK_MS.busy : SLACK_MS.idle);
-        await time.advance(Math.min(until, slotAt), random.int(0, slackMs));
+        await time.advance(Math.min(until, slotAt), random.chance(0.5) ? slackMs : random.int(0, slackMs));
         if (elapsed() === slotAt && isRunning()) judge.await('a poll at its slot');
         judge.throwIfFailed();
       }
