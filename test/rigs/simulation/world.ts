@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE;
 /** How long it is until the next thing happens, at most, in minutes: most things meet others, between long rests. */
 const GAPS = [0, 2, 15, 60, 240];
 /** How long faults come and go. */
-const TROUBLE_MS = 4 * 24 * HOUR;
+const TROUBLE_MS = 6 * 24 * HOUR;
 /** How long everything then has to become well again: a refused message waits for up to 11 h. */
 const PEACE_MS = 14 * HOUR;
 /** How often it is looked at what the worker shows of itself. */
@@ -19,7 +19,7 @@ export type Less = { readonly actions: number; readonly without: readonly Kind[]
 const ALL: Less = { actions: Number.POSITIVE_INFINITY, without: [] };
 
 /**
- * Lets a worker live through days that the seed determines, and returns what happened. Throws an Error that names the
+ * Lets a worker live through a week that the seed determines, and returns what happened. Throws an Error that names the
  * seed and what is not as it must be.
  */
 export async function runWorld(seed: number, { actions, without } = ALL): Promise<readonly string[]> {
