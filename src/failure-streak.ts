@@ -12,24 +12,30 @@ export function createStreak(clock: Clock, noun: string) {
   let lastMessage: string | undefined;
   const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   return {
-    /** `isNew`: first in the streak with its kind, status and fix. `isRepeated`: same message as the previous error. */
-    add: (error: RunError) => {
+    /**
+     * `isNew`: the first in the streak with its kind, status and fix of which `isTold` was true. `isRepeated`: same
+     * message as the previous error.
+     */
+    add: (error: RunError, isTold = true) => {
       if (count === 0) [since, sinceMonotonic] = [clock.now(), clock.monotonic()];
       count += 1;
       // If a backoff or the time limit of a run caused the error, the original error is its `cause`.
       const { kind, httpStatus, fix } = error.cause instanceof RunError ? error.cause : error;
       const fingerprint = JSON.stringify([kind, httpStatus, fix]);
       const result = { isNew: !known.has(fingerprint), isRepeated: error.message === lastMessage };
-      known.add(fingerprint);
+      if (isTold) known.add(fingerprint);
       lastMessage = error.message;
       return result;
     },
     count: () => count,
     describe: () => `${countText()} since ${formatSecond(since)}`,
-    /** Ends the streak. Returns a suffix for the message that logs the recovery; empty if there was no failure. */
+    /** Ends the streak. Returns a suffix for the message that logs the recovery; empty if no failure was told. */
     end: (): string => {
       if (count === 0) return '';
-      const suffix = `; recovered after ${countText()} in ${formatDuration(clock.monotonic() - sinceMonotonic)}`;
+      const suffix =
+        known.size === 0
+          ? ''
+          : `; recovered after ${countText()} in ${formatDuration(clock.monotonic() - sinceMonotonic)}`;
       known.clear();
       count = 0;
       lastMessage = undefined;

@@ -32,6 +32,8 @@ const MAX_LINES = 3;
 
 const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad: 'bad' } as const;
 const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync run`;
+/** Advice that is true only of a worker that runs. */
+const TRIES_AGAIN = 'The worker tries again by itself. If it keeps failing: ';
 /** The rows of `attention` that make the worker unready. */
 const BAD = new Set<string>(['stale', 'credentials-refused']);
 
@@ -43,10 +45,12 @@ export function formatStatus(report: StatusReport, now: number, terminal: Termin
     ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
     ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
   ];
+  const advise = (advice: string): string =>
+    report.worker.state === 'none' ? advice.replace(TRIES_AGAIN, 'To see why: ') : advice;
   const attention = worstFirst(report.attention).map((row) =>
     [
       ...item('! ', row.summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
-      ...item('  → ', row.what_to_do, 'plain'),
+      ...item('  → ', advise(row.what_to_do), 'plain'),
     ].join('\n'),
   );
   const rows = rowsOf(report, createTimes(now, terminal)).map(

@@ -17,7 +17,8 @@ type MirrorOptions = {
 };
 
 export function createMirrorOutput({ store, source, run }: MirrorOptions): Output {
-  let hasCompared = false;
+  /** The mirror that was compared in full; undefined after a failure. */
+  let compared: string | undefined;
   return {
     name: 'mirror',
     title: 'the mirror',
@@ -31,12 +32,14 @@ export function createMirrorOutput({ store, source, run }: MirrorOptions): Outpu
       const found = store.writeError();
       // Another database may be at the path.
       if (found?.gone) throw found;
-      const job = hasCompared ? 'follow' : 'fill';
-      hasCompared = false;
-      const place = { path: store.path, target: source() };
+      const target = source();
+      const label = describeMirror(target);
+      const job = compared === label ? 'follow' : 'fill';
+      compared = undefined;
+      const place = { path: store.path, target };
       const { seq, note } = await run(job, place, { signal, onProgress: (progress) => reach(progress.seq) });
       reach(seq);
-      hasCompared = true;
+      compared = label;
       return note;
     },
   };

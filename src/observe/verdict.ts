@@ -101,7 +101,9 @@ const CAUSES: readonly (readonly [pattern: RegExp, cause: string])[] = [
 
 /** Why polls failed in a few words, without particulars, from an error or `attention`; undefined if there are none. */
 export function briefCause(text: string): string | undefined {
-  const message = text.replace(/^The last .*? of the leagues failed: /, '');
+  // What the service itself says may hold any words, as may the path of a database.
+  const message = text.replace(/^The last .*? of the leagues failed: /, '').replace(/ It says: .*/s, '');
+  if (message.startsWith('The database ')) return undefined;
   const status = /(?:answered .*|\()(?:with )?status ([3-5]\d\d)\b/.exec(message)?.[1];
   const [, cause] = CAUSES.find(([pattern]) => pattern.test(message)) ?? [];
   const isService = status !== undefined && cause !== CAUSES[0]?.[1] && cause !== PROXY_FAILS;

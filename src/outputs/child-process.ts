@@ -48,7 +48,7 @@ type ChildOptions = {
 /** Runs a command in a process. Rejects with its RunError or SettingsError, with that of `explain`, or like `signal`. */
 export async function runChild([executable = '', ...args]: readonly string[], options: ChildOptions): Promise<unknown> {
   const { explain, environment, input = null, signal, maxSilenceMs = 0, onProgress } = options;
-  // The child needs no settings, least of all secrets.
+  // The child needs no settings in its environment, least of all secrets.
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
   signal.throwIfAborted();
   // Detached, so that Ctrl-C does not reach the child.

@@ -20,11 +20,15 @@ export function toStates(stored: StoredStates, isStale: boolean) {
 }
 
 /** At a first start and at a `skip`, what holds counts as told (null); its end is then not told either. */
-export function passOver({ isStale, isRefused = false, held_since }: States, told?: Announced): Announced {
+export function passOver({ isStale, isRefused, held_since }: States, told?: Announced): Announced {
   const pass = (holds: boolean, was: boolean | null | undefined) => (holds ? (was === true ? true : null) : false);
   return {
     announced_stale: pass(isStale, told?.announced_stale),
-    announced_refused: pass(isRefused, told?.announced_refused),
+    // If the last login says nothing, what was told still holds.
+    announced_refused:
+      isRefused === undefined && told !== undefined
+        ? told.announced_refused
+        : pass(isRefused === true, told?.announced_refused),
     announced_held_since: held_since,
   };
 }

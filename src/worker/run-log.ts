@@ -67,7 +67,8 @@ export function createLoginLog(log: Log, clock: Clock): (login: LoginRecord) => 
     const mayPass = error === undefined || (error.retryable && !hasFailed);
     hasFailed = outcome !== 'ok';
     if (outcome === 'ok') return logSuccessfulLogin(log, login, streak.end());
-    const level = !mayPass && streak.add(error).isNew ? 'warn' : 'debug';
+    const isNew = error !== undefined && streak.add(error, !mayPass).isNew;
+    const level = isNew && !mayPass ? 'warn' : 'debug';
     const line = { reason, outcome, failures: streak.count(), err: error };
     log[level](line, `login ${outcome} (${reason}): ${errorMessage}`);
   };

@@ -33,7 +33,7 @@ describe('the log of the logins', () => {
     expect(lines.map(({ level }) => level)).toEqual(['debug', 'info', 'debug', 'warn', 'debug', 'debug']);
     expect(lines.find(({ level }) => level === 'warn')).toMatchObject({
       msg: `login failed (due): ${DOWN.message}`,
-      failures: 1,
+      failures: 2,
       reason: 'due',
       outcome: 'failed',
       err: { kind: 'status' },
@@ -52,7 +52,7 @@ describe('the log of the logins', () => {
     const loud = lines.filter(({ level }) => level !== 'debug');
     expect(wordsOf(loud)).toEqual([
       `warn login failed (due): ${DOWN.message}`,
-      `info token renewed; expires ${SHOWN}; recovered after 30 failed logins in 30 min`,
+      `info token renewed; expires ${SHOWN}; recovered after 31 failed logins in 30 min`,
       `info token renewed; expires ${SHOWN}`,
     ]);
   });

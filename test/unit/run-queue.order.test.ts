@@ -56,7 +56,7 @@ async function play(events: readonly Event[]) {
     else {
       const [kind, trigger] = event;
       const running = ends.length > 0 ? begun.at(-1) : undefined;
-      if (running !== kind || trigger === 'catch-up') owed.set(kind, begun.filter((one) => one === kind).length);
+      if (running !== kind || trigger !== 'schedule') owed.set(kind, begun.filter((one) => one === kind).length);
       queue.request(kind, trigger);
       await setImmediate();
     }

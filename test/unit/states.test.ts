@@ -62,6 +62,8 @@ describe('what a receiver has not been told', () => {
   it('is what was told before, also where that is passed over or another state ends', () => {
     const told = { ...NOTHING_TOLD, announced_stale: true };
     expect(passOver(statesOf(STALE), told)).toMatchObject({ announced_stale: true });
+    const refused = { ...NOTHING_TOLD, announced_refused: true };
+    expect(passOver(statesOf({ last_login: 'failed' }), refused)).toEqual(refused);
     expect(forgetEnded(statesOf({}), { ...told, announced_refused: null })).toEqual({ announced_refused: false });
   });
 });

@@ -87,6 +87,8 @@ describe('the verdict', () => {
 
   it.each([
     ['The service answered GET /events/v1/leagues/ with status 503. It says: "down".', 'the service answers 503'],
+    ['The service answered GET /l/ with status 503. It says: "upstream refused the login".', 'the service answers 503'],
+    ['The database /srv/list.db cannot grow: the disk is full (SQLITE_FULL).', undefined],
     ['The service refused the login (status 401).', 'the service refuses the credentials'],
     ['GET http://127.0.0.1/ failed: the connection was refused (ECONNREFUSED).', 'the service cannot be reached'],
     ['GET http://127.0.0.1/ took longer than 30 s.', 'the service does not answer in time'],

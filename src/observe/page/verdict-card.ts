@@ -73,6 +73,7 @@ function renderAttention(worker: State): Html | '' {
 /** What comes if nothing is done. */
 function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: State): Html | '' {
   if (what === 'held-removals') return html`If you do nothing, they stay in the database as they are.`;
+  if (what === 'drift' || what === 'unusual-change') return html`This ends by itself a day after it was first seen.`;
   const staleAt = freshness?.stale_at;
   if (what === 'failing' || what === 'credentials-refused')
     return staleAt && Date.parse(staleAt) > now ? html`The data turns stale at ${dueTime(staleAt, now)}.` : '';
@@ -165,8 +166,11 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
       ? check(false, 'format as agreed')
       : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
   }${renderSessionCheck(worker)}${worker.outputs
-    .filter((output) => outputCondition(output) === 'failing')
-    .map(({ name }) => check(true, `${name} fails`, '#worker-title'))}</ul>`;
+    .map((output) => [output.name, outputCondition(output)] as const)
+    .filter(([, condition]) => condition === 'failing' || condition === 'stopped')
+    .map(([name, condition]) =>
+      check(true, `${name} ${condition === 'failing' ? 'fails' : 'stopped'}`, '#worker-title'),
+    )}</ul>`;
 }
 
 function renderSessionCheck({ failure, token, now }: State): Html {

@@ -39,7 +39,7 @@ export function* readQuery(path: string, sql: string): Generator<QueryResult> {
   } catch (error) {
     explainErrors(path, () => {
       if (!isSqlError(error)) throw error;
-      throw new UsageError(`SQL error: ${error.message}${hintOf(error.message, db)}`);
+      throw new UsageError(`SQL error: ${error.message}${hintOf(error.message, sql, db)}`);
     });
   } finally {
     db.close();
@@ -76,11 +76,12 @@ export function runQuery(path: string, sql: string): QueryResult {
 }
 
 /** After a name that does not exist: the one that was probably meant, or else where names are found. */
-function hintOf(message: string, db: Database.Database): string {
+function hintOf(message: string, sql: string, db: Database.Database): string {
   const [, kind, name] = /^no such (table|column): "?(?:\w+\.)?(\w+)/.exec(message) ?? [];
   if (kind === undefined || name === undefined) return '';
-  const known = `SELECT DISTINCT ${kind === 'table' ? 'object' : 'column_name'} FROM data_dictionary WHERE column_name <> ''`;
-  const names = tryOrUndefined(() => db.prepare<[], string>(known).pluck().all()) ?? [];
+  const known = `SELECT DISTINCT ${kind === 'table' ? 'object' : 'column_name'} FROM data_dictionary
+    WHERE column_name <> '' AND (@kind = 'table' OR instr(lower(@sql), object))`;
+  const names = tryOrUndefined(() => db.prepare<[object], string>(known).pluck().all({ kind, sql })) ?? [];
   return (
     didYouMean(name, names) || '; SELECT * FROM about names the tables, SELECT * FROM data_dictionary their columns'
   );
