@@ -43,6 +43,7 @@ export async function readObject(body: Uint8Array, clean = (text: string) => tex
     if (cleaned !== text) JSON.parse(text);
     return parseJson(cleaned);
   });
+  await yieldToEventLoop(signal);
   return isObject(value) ? value : undefined;
 }
 
