@@ -83,7 +83,7 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
     pollProfile: () => pollProfile(deps, 'schedule', stop),
     look: async () => {
       pruning.tick();
-      await pruning[Symbol.asyncDispose]();
+      await pruning.idle();
     },
     [Symbol.asyncDispose]: async () => {
       await journal[Symbol.asyncDispose]();

@@ -50,6 +50,8 @@ export function createRetention(retentionMs: number, { store, clock }: Pick<RunD
       nextAt = clock.monotonic() + PRUNE_EVERY_MS;
       pruning = pruning.then(prune);
     },
+    /** Resolves once nothing is being deleted. */
+    idle: (): Promise<void> => pruning,
     [Symbol.asyncDispose]: (): Promise<void> => {
       isEnding = true;
       return pruning;
