@@ -100,7 +100,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, monitor.onEvent, createWalWatch(store, log));
   events.subscribe(copy?.onEvent, delivery?.onEvent, mirror?.onEvent);
   const pollNow = (asker: string): void => {
-    for (const waiting of [session, delivery, mirror, copy]) waiting?.retryNow();
+    for (const waiting of [session, delivery, mirror]) waiting?.retryNow();
     if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
   };
   options.onPollNow(() => pollNow('SIGHUP'));

@@ -70,7 +70,9 @@ describe('a database that is', () => {
       const text = await page.text();
       expect(page.status).toBe(503);
       expect(text).toContain(`<h1>${headline}</h1>`);
-      expect(text).toContain('124 leagues · data as of');
+      // What was there is not told as if it were there now.
+      expect(text).toMatch(/last good poll at [\d:]+ UTC .*nothing is stored until the database can be used again/);
+      expect(text).not.toContain('124 leagues');
       expect(text).toContain(reasons[0].message.split(';')[0]);
       expect(text).not.toMatch(/LEAGUE_SYNC_DATABASE|Belmont/);
       expect(await ask('/changes')).not.toMatch(/LEAGUE_SYNC_DATABASE|Belmont/);
