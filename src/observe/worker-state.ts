@@ -101,7 +101,7 @@ export function createMonitor(settings: PublicSettings, clock: Clock, splitComma
     // The view knows the wall clock only, which may have been set back or forth.
     const attention = stored.attention.filter(({ what }) => what !== 'stale' || staleness !== undefined);
     const rows = { ...stored, attention };
-    const input = { ...rows, staleness, refused: findRefusal(failure, lastFailure) };
+    const input = { ...rows, staleness, refused: findRefusal(failure, lastFailure, lastLogin) };
     return {
       ...fixed,
       now: clock.now(),
@@ -181,9 +181,15 @@ function findFault({ writeError }: Store, lastFailure: RunError | undefined): He
 }
 
 /** Ignores a forbidden profile, and ignores an unreadable secret file until a poll fails because of it. */
-function findRefusal(failure: SessionFailure | undefined, lastFailure: RunError | undefined): HealthInput['refused'] {
+function findRefusal(
+  failure: SessionFailure | undefined,
+  lastFailure: RunError | undefined,
+  lastLogin: LoginRecord | undefined,
+): HealthInput['refused'] {
   const isOfLeagues = failure?.subject !== 'profile' && failure?.error.httpStatus !== undefined;
-  const error = isOfLeagues ? failure?.error : lastFailure;
+  // A poll that failed because of the database says nothing about the credentials.
+  const refusal = lastFailure?.kind === 'database' && lastLogin?.outcome === 'refused' ? lastLogin.error : lastFailure;
+  const error = isOfLeagues ? failure?.error : refusal;
   if (error?.kind !== 'credentials') return undefined;
   return { message: error.message, byService: error.httpStatus !== undefined };
 }

@@ -28,6 +28,7 @@ function createStage(known: Parameters<typeof makeMonitorSources>[0] = {}) {
   };
   return {
     clock,
+    onEvent,
     openWith,
     poll,
     verdict: () => state().verdict,
@@ -143,6 +144,15 @@ describe('the health', () => {
     expect(reasons()).toEqual([]);
     poll({ error: new CredentialsError('A fresh token was rejected, too.') });
     expect(reasons()).toEqual(['credentials-refused']);
+  });
+
+  it('names rejected credentials although the next poll failed for the database, before any login', () => {
+    const { onEvent, poll, reasons } = createStage();
+    poll();
+    const error = new CredentialsError('The service refused the login.', { httpStatus: 401 });
+    onEvent({ type: 'login', login: { at: 0, reason: 'due', runId: null, outcome: 'refused', error } });
+    poll({ error: new DatabaseError('The disk is full.') });
+    expect(reasons()).toEqual(['database', 'credentials-refused']);
   });
 
   it('is ready though the profile is forbidden, but not if the leagues are', () => {
