@@ -299,6 +299,9 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     },
     restore: (at: string): void => {
       ({ told, good } = backup);
+      // What was accepted when the backup was made is accepted again.
+      const held = rows('SELECT league_id FROM held_removals WHERE accepted_at IS NOT NULL', at);
+      for (const { league_id } of held) accepted.add(String(league_id));
       requestsBefore = world.requests.length;
       persons.push(elapsed());
       // Like a step of the clock, it makes an earlier worker's Retry-After unknown.
