@@ -67,6 +67,15 @@ describe('query', { timeout: 60_000 }, () => {
     expect((await bench.run(['query', dictionary ?? ''])).stdout).toContain('active_season_type');
   });
 
+  it('asks whether a column of a table in the statement was meant, and never one of another table', async () => {
+    const bench = await setUpSynced();
+    const hint = async (sql: string) => (await bench.run(['query', sql])).stderr;
+    expect(await hint('SELECT leage_name FROM leagues')).toContain('did you mean league_name?');
+    // The table outputs has a column `name`.
+    expect(await hint('SELECT nam FROM leagues')).not.toContain('did you mean');
+    expect(await hint('SELECT nam FROM outputs')).toContain('did you mean name?');
+  });
+
   it('prints JSON that keeps every digit and every type', async () => {
     const bench = await setUpSynced();
     const { code, stdout } = await bench.run(['query', '--format', 'json', VALUES]);
