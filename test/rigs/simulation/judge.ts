@@ -22,7 +22,8 @@ type Good = {
   readonly leftMs: number;
   readonly staleAt: number;
 };
-type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
+/** `at` by the wall clock. */
+type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number; readonly at: number };
 
 /** What holds at all times. Remembers the first thing that does not. */
 export function createJudge(world: World, { elapsed, now, note, reader }: Around) {
@@ -32,6 +33,12 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let path = '';
   let live = new Set<string>();
   let removalLimit = 0.2;
+  /** The shortest of any life: what it has deleted does not come back. */
+  let retentionMs = Number.POSITIVE_INFINITY;
+  let currentRetentionMs = retentionMs;
+  let heldBefore: readonly string[] = [];
+  /** The latest that the wall clock has shown. */
+  let latest = Number.NEGATIVE_INFINITY;
   let told: readonly Told[] = [];
   /** What had been reported when the backup was made. */
   let backup = { told, good: undefined as Good | undefined };
@@ -80,11 +87,22 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     const isLong = first !== undefined && lastGood >= 0 && at - first.at > LONGEST_FIRST_WAIT_MS;
     return isLong && !persons.some((time) => time >= (logins[lastGood]?.at ?? 0));
   };
+  /** Whether the last login was refused, nothing was granted after it, and no person did anything. */
+  const isStillRefused = (at: number): boolean => {
+    const ended = world.requests.filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt <= at);
+    const refused = ended.findLastIndex(({ endpoint, status }) => endpoint === 'login' && status === 401);
+    const later = ended.slice(refused + 1);
+    const isKnown = refused >= 0 && !persons.some((time) => time >= (ended[refused]?.at ?? 0));
+    return isKnown && !later.some(({ status }) => status === 200 || status === 304);
+  };
   const fail = (text: string): void => {
     failure ??= text;
     note(`FAILED: ${text}`);
   };
-  const deliveries = createDeliveryJudge(fail, { hasData: () => told.length > 0, isRefusalUntold });
+  const deliveries = createDeliveryJudge(fail, {
+    ...{ hasData: () => told.length > 0, isRefusalUntold, isStillRefused },
+    triedAt: (id) => world.tries.find((one) => one.id === id)?.at ?? elapsed(),
+  });
   const rows = (sql: string, at = path): readonly Row[] => reader.rows(at, sql);
   const lastSeq = (at = path): number => Number(rows('SELECT max(seq) AS seq FROM league_changes', at)[0]?.seq ?? 0);
   const readLive = (at = path): Set<string> => new Set(rows(LIVE, at).map(({ league_id }) => String(league_id)));
@@ -142,7 +160,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
     const listedNow = new Set<string>(JSON.parse(String(found.live)));
-    told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq) }];
+    told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq), at: now() }];
     const staleAt = (schedule?.nextTimes(3, now()).at(-1) ?? Number.NaN) + RUN_TIMEOUT_MS;
     good = { runId: Number(run_id), startedAt, at: elapsed(), leftMs: staleAt - now(), staleAt };
     failures = 0;
@@ -162,6 +180,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
     live = listedNow;
     const held: readonly string[] = JSON.parse(String(found.held));
+    if (held.some((id) => !heldBefore.includes(id))) deliveries.noteHeld();
+    heldBefore = held;
     const back = held.filter((id) => ids?.includes(id));
     if (back.length > 0) fail(`run ${run_id}: listed, but still held: ${back}`);
   };
@@ -177,7 +197,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       );
       if (open !== undefined) fail(`two requests of ${request.endpoint} at once`);
       const pause = before.findLast(({ pauseUntil = 0 }) => pauseUntil > request.at);
-      const isKnown = pause !== undefined && (pause.life === request.life || !steps.some((at) => at >= pause.at));
+      const isStored = pause !== undefined && troubleAt < pause.at && !steps.some((at) => at >= pause.at);
+      const isKnown = pause !== undefined && (pause.life === request.life || isStored);
       if (request.isLate) fail(`a request of ${request.endpoint} with a token that had expired`);
       if (isKnown && (pause.endedAt ?? 0) < request.at)
         fail(`sent ${(pause.pauseUntil ?? 0) - request.at} ms before the end of a Retry-After`);
@@ -200,7 +221,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at && at < (one?.at ?? 0));
       if (last?.life === one?.life && isAccepted(answer?.status))
         fail('a message was sent again after it was accepted');
-      if (earlier.length === 1 && earlier[0]?.life === one?.life && waitedMs > LONGEST_FIRST_WAIT_MS)
+      const isSecond = earlier.length === 1 && last?.life === one?.life;
+      if (isSecond && waitedMs > LONGEST_FIRST_WAIT_MS && troubleAt < (last?.at ?? 0))
         fail(`a message was tried for the second time after ${waitedMs} ms`);
     }
   };
@@ -224,11 +246,23 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (isKnown && differs(row.announced_refused, row.login === 'refused'))
       fail(`refused is told as ${row.announced_refused}`);
   };
+  /** Logins that are too old are deleted within a day, or two after a step of the clock, if they can be. */
+  const expectPruned = (at: string): void => {
+    const since = elapsed() - 3 * DAY_MS;
+    if (troubleAt > since || steps.some((time) => time > since)) return;
+    const before = new Date(now() - currentRetentionMs - 2 * DAY_MS).toISOString();
+    const [old] = rows(
+      `SELECT count(*) AS logins FROM logins WHERE at < '${before}' AND id < (SELECT max(id) FROM logins)`,
+      at,
+    );
+    if (old?.logins !== 0) fail(`${old?.logins} logins are too old`);
+  };
   const judgeAwaited = (): void => {
     for (const [what, until] of awaited) {
       const isBlocked =
         what === 'a poll after a pause' && (elapsed() - deniedAt < DENIAL_MS || pauseNow() !== undefined);
-      if (elapsed() > until && !isBlocked) fail(`${what} did not come`);
+      const pauseEnds = Math.max(...world.requests.map(({ pauseUntil = 0 }) => pauseUntil));
+      if (elapsed() > Math.max(until, pauseEnds + LONGEST_FIRST_WAIT_MS) && !isBlocked) fail(`${what} did not come`);
     }
   };
   const isStale = (): boolean | undefined => {
@@ -267,6 +301,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     },
     setSettings: (given: Config): void => {
       ({ schedule, removalLimit } = given);
+      currentRetentionMs = given.runRetentionMs;
+      retentionMs = Math.min(retentionMs, currentRetentionMs);
     },
     /** `isRefusing`: whether a table takes nothing; by default as before. */
     markTrouble: (isRefusing = troubleAt === Number.POSITIVE_INFINITY): void => {
@@ -311,7 +347,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       path = at;
     },
     markPerson: (): unknown => persons.push(elapsed()),
-    markStep: (): unknown => steps.push(elapsed()),
+    markStep: (): void => {
+      steps.push(elapsed());
+      latest = Math.max(latest, now());
+    },
     markDenial: (): void => {
       deniedAt = elapsed();
     },
@@ -340,6 +379,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (line.outcome !== undefined && line.duration_ms !== undefined) judgeRun(line);
     },
     throwIfFailed: (): void => {
+      latest = Math.max(latest, now());
       if (DENIALS.some((name) => world.switches.active().includes(name))) deniedAt = elapsed();
       judgeRequests();
       judgeTries();
@@ -358,8 +398,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const [found = {}] = rows(WHOLE, at);
       const outcomes = new Map<unknown, unknown>(JSON.parse(String(found.outcomes)));
       const seq = Number(found.seq);
-      for (const { runId, outcome, lastSeq: reported } of told) {
-        if (outcomes.get(runId) !== outcome) fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
+      for (const { runId, outcome, lastSeq: reported, at: toldAt } of told) {
+        const mayBeDeleted = toldAt - RUN_TIMEOUT_MS < latest - retentionMs && !outcomes.has(runId);
+        if (outcomes.get(runId) !== outcome && !mayBeDeleted)
+          fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
         if (seq < reported) fail(`change ${reported} was reported and is gone`);
       }
       const { changes, runs, running, tries, unequal } = found;
@@ -380,6 +422,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const listed = world.leagues().map(({ league_id }) => String(league_id));
       if (stored.size !== listed.length || listed.some((id) => !stored.has(id)))
         fail('the leagues are not those of the service');
+      deliveries.expectEnded();
+      expectPruned(at);
       const attention = rows(TO_DO, at);
       if (attention.length > 0) fail(`attention: ${JSON.stringify(attention)}`);
       const [hook] = rows('SELECT accepted_seq, announced_stale, announced_refused FROM webhook', at);
@@ -389,6 +433,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   };
 }
 
+const DAY_MS = 24 * 3_600_000;
 /** The longest step of a clock, and a pause. */
 const LONGEST_DOUBT_MS = 42 * 3_600_000;
 /** After the first refusal: a minute, and a short sleep may last minutes longer. */

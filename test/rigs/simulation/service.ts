@@ -53,6 +53,8 @@ const ODD_TIMES = ['born-expired', 'wrong-clock'];
 /** `pausing`: most answers ask for a pause that ends near the end of a run. */
 const LATENCIES_MS = { up: [5, 400], down: [5, 400], slow: [5_000, 90_000], pausing: [5, 29_000] } as const;
 type Condition = keyof typeof LATENCIES_MS;
+/** How long such a pause is, at most. */
+const PAUSES_S = { service: [180, 180, 7_200], receiver: [180] };
 
 /** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
 export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
@@ -98,7 +100,11 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   };
   const askForPause = (party: 'service' | 'receiver'): SimulatedResponse | undefined =>
     network[party] === 'pausing' && random.chance(0.7)
-      ? { status: 503, headers: { 'Retry-After': `${random.int(1, 180)}` }, body: { result: 'fail' } }
+      ? {
+          status: 503,
+          headers: { 'Retry-After': `${random.int(1, random.pick(PAUSES_S[party]))}` },
+          body: { result: 'fail' },
+        }
       : undefined;
   const serve = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     const { pathname, searchParams } = new URL(request.url);

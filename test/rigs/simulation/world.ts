@@ -5,7 +5,7 @@ import { createStage } from './stage.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** How long it is until the next thing happens, at most, in minutes: most things meet others, between long rests. */
-const GAPS = [0, 2, 15, 60, 240];
+const GAPS = [0, 2, 15, 60, 1_800];
 /** How long faults come and go. */
 const TROUBLE_MS = 6 * 24 * HOUR;
 /** How long everything then has to become well again: a refused message waits for up to 11 h. */
