@@ -60,8 +60,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let pausedUntil = 0;
   /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
-  /** The last good poll that made up for missed slots, in elapsed ms. */
-  let caughtUp = { startedAt: Number.NEGATIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY };
+  /** The last good poll that made up for missed slots, in elapsed ms, and the slot after it, by the wall clock. */
+  let caughtUp = { startedAt: Number.NEGATIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY, nextSlot: 0 };
   const accepted = new Set<string>();
   /** When a person did something, or the clock stepped, in elapsed ms. */
   const persons: number[] = [];
@@ -154,8 +154,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
     const startedAt = elapsed() - Number(duration_ms);
     const isSoon = startedAt - caughtUp.endedAt < 60_000 && !steps.some((time) => time >= caughtUp.startedAt);
-    if (trigger === 'catch-up' && isSoon) fail(`run ${run_id}: missed slots were made up twice`);
-    if (trigger === 'catch-up' && GOOD.includes(String(outcome))) caughtUp = { startedAt, endedAt: elapsed() };
+    const isForNextSlot = caughtUp.nextSlot <= now() - Number(duration_ms);
+    if (trigger === 'catch-up' && isSoon && !isForNextSlot) fail(`run ${run_id}: missed slots were made up twice`);
+    if (trigger === 'catch-up' && GOOD.includes(String(outcome)))
+      caughtUp = { startedAt, endedAt: elapsed(), nextSlot: schedule?.nextTime(now()) ?? Number.POSITIVE_INFINITY };
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
