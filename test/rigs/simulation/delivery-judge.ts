@@ -29,7 +29,9 @@ export function createDeliveryJudge(
     move: (seq: number): void => {
       moved = [...moved, seq];
       // Whether data is stale is judged by the machine's clock there, not by that of the world: an end may be told again.
+      // One that was pending is dropped.
       mayRepeat = wasTold;
+      isUnsure ||= sent.stale || sent.refused;
     },
     /** That the last message was sent may not be recorded: what it told may be told again. */
     kill: (): void => {
