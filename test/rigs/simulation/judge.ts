@@ -25,6 +25,12 @@ type Good = {
 /** `at` by the wall clock. */
 type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number; readonly at: number };
 
+type Awaited =
+  | 'a poll at its slot'
+  | 'a poll that was asked for'
+  | 'a poll after a pause'
+  | 'a login with the new password';
+
 /** What holds at all times. Remembers the first thing that does not. */
 export function createJudge(world: World, { elapsed, now, note, reader }: Around) {
   let failure: string | undefined;
@@ -75,7 +81,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   /** When the log said something of a poll last. */
   let lastLineAt = 0;
   /** What must come, and until when (elapsed ms); forgotten once the life of the worker has ended. */
-  const awaited = new Map<'a poll at its slot' | 'a poll that was asked for' | 'a poll after a pause', number>();
+  const awaited = new Map<Awaited, number>();
 
   /** Whether every login of the last quarter of an hour and the one before was refused, and no person did anything. */
   const isRefusalUntold = (at: number): boolean => {
@@ -142,6 +148,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     requestsBefore = world.requests.length;
     const unanswered = sent.filter(({ status }) => status === undefined);
     if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);
+    const redirected = sent.filter(({ status = 0 }) => status >= 300 && status < 400 && status !== 304);
+    if (redirected.length > 1) fail(`run ${run_id}: tried again after a redirect`);
     if (DENIALS.some((name) => world.switches.active().includes(name))) deniedAt = elapsed();
     if (error_kind === 'credentials' && elapsed() - deniedAt > DENIAL_MS && sent.length > 0)
       fail(`run ${run_id}: refused, although no fault refuses anything`);
@@ -187,6 +195,16 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     const back = held.filter((id) => ids?.includes(id));
     if (back.length > 0) fail(`run ${run_id}: listed, but still held: ${back}`);
   };
+  /** `since`: the requests after the last login, which was granted in this life. */
+  const judgeRenewal = (request: Request, [granted, ...since]: readonly Request[]): void => {
+    const grantedAt = granted?.at ?? 0;
+    const isDisturbed = [...persons, ...steps].some((time) => time >= grantedAt);
+    if (isDisturbed || request.at - deniedAt < DENIAL_MS || mayBePaused(grantedAt)) return;
+    const isRejected = since.some(({ status }) => status === 401 || status === 403 || status === 200);
+    const ageMs = request.at - grantedAt;
+    if (ageMs < SHORT_LIFE_MS && !isRejected) fail(`logged in again after ${ageMs} ms, though nothing was rejected`);
+    if (ageMs > world.tokenLifeMs + LONGEST_FIRST_WAIT_MS) fail(`a token was renewed only after ${ageMs} ms`);
+  };
   const judgeRequests = (): void => {
     for (; judgedRequests < world.requests.length; judgedRequests += 1) {
       const request = world.requests[judgedRequests] as Request;
@@ -205,6 +223,9 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (isKnown && (pause.endedAt ?? 0) < request.at)
         fail(`sent ${(pause.pauseUntil ?? 0) - request.at} ms before the end of a Retry-After`);
       const refused = before.findLast(({ endpoint }) => endpoint === 'login');
+      if (request.endpoint === 'login') awaited.delete('a login with the new password');
+      if (request.endpoint === 'login' && refused?.status === 200 && refused.life === request.life)
+        judgeRenewal(request, before.slice(before.indexOf(refused)));
       if (request.endpoint !== 'login' || refused?.status !== 401 || refused.life !== request.life) continue;
       if (persons.some((at) => at >= refused.at)) continue;
       const waitedMs = request.at - refused.at;
@@ -218,14 +239,17 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     for (; judgedTries < world.tries.length; judgedTries += 1) {
       const one = world.tries[judgedTries];
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
-      const waitedMs = (one?.at ?? 0) - (earlier[0]?.at ?? 0);
       const last = earlier.at(-1);
+      const waitedMs = (one?.at ?? 0) - (last?.at ?? 0);
       const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at && at < (one?.at ?? 0));
       if (last?.life === one?.life && isAccepted(answer?.status))
         fail('a message was sent again after it was accepted');
-      const isSecond = earlier.length === 1 && last?.life === one?.life;
-      if (isSecond && waitedMs > LONGEST_FIRST_WAIT_MS && troubleAt < (last?.at ?? 0))
-        fail(`a message was tried for the second time after ${waitedMs} ms`);
+      const [first] = earlier;
+      const isDisturbed = [troubleAt, ...persons, ...steps].some((time) => time >= (first?.at ?? 0));
+      if (first === undefined || isDisturbed || first.life !== one?.life) continue;
+      const leastMs = WAITS_MS[earlier.length - 1] ?? LAST_WAIT_MS;
+      if (waitedMs < leastMs || waitedMs > leastMs * 1.1 + LONGEST_FIRST_WAIT_MS)
+        fail(`attempt ${earlier.length + 1} at a message came after ${waitedMs} ms`);
     }
   };
   const judgeDeliveries = (): void => {
@@ -248,16 +272,13 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (isKnown && differs(row.announced_refused, row.login === 'refused'))
       fail(`refused is told as ${row.announced_refused}`);
   };
-  /** Logins that are too old are deleted within a day, or two after a step of the clock, if they can be. */
+  /** Logins and failed polls that are too old are deleted within a day, or two after a step of the clock, if they can be. */
   const expectPruned = (at: string): void => {
     const since = elapsed() - 3 * DAY_MS;
     if (troubleAt > since || steps.some((time) => time > since)) return;
     const before = new Date(now() - currentRetentionMs - 2 * DAY_MS).toISOString();
-    const [old] = rows(
-      `SELECT count(*) AS logins FROM logins WHERE at < '${before}' AND id < (SELECT max(id) FROM logins)`,
-      at,
-    );
-    if (old?.logins !== 0) fail(`${old?.logins} logins are too old`);
+    const [old = {}] = rows(tooOld(before), at);
+    if (old.logins !== 0 || old.runs !== 0) fail(`kept for too long: ${JSON.stringify(old)}`);
   };
   const judgeAwaited = (): void => {
     for (const [what, until] of awaited) {
@@ -353,7 +374,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       steps.push(elapsed());
       latest = Math.max(latest, now());
     },
-    markDenial: (): void => {
+    changePassword: (isRunning: boolean): void => {
+      if (isRunning && isRefused()) awaited.set('a login with the new password', elapsed() + LONGEST_FIRST_WAIT_MS);
       deniedAt = elapsed();
     },
     accept: (ids: readonly string[]): void => {
@@ -406,12 +428,13 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
           fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
         if (seq < reported) fail(`change ${reported} was reported and is gone`);
       }
-      const { changes, runs, running, tries, unequal } = found;
+      const { changes, runs, running, tries, unequal, broken } = found;
       if (isStopped && Number(running) > 0 !== isEndUnsaved) fail(`${running} runs go on after a stop`);
       isEndUnsaved = false;
       const isOneEnded = (good?.at ?? 0) <= troubleAt || Number(running) <= 1;
       if (changes || runs || !isOneEnded) fail(`out of order: ${JSON.stringify({ changes, runs, running })}`);
       if (tries !== null) fail(`run ${tries} was not tried four times`);
+      if (broken !== null) fail(`change ${broken} does not follow the one before it`);
       if (unequal !== null) fail(`the feed does not give the table: ${unequal}`);
     },
     /** Faults have ended long ago. */
@@ -436,6 +459,11 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
 }
 
 const DAY_MS = 24 * 3_600_000;
+/** Shorter than any token lives. */
+const SHORT_LIFE_MS = 20 * 60_000;
+/** Between the attempts at a message (contract, 10); each up to a tenth longer. */
+const WAITS_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000];
+const LAST_WAIT_MS = 36_000_000;
 /** The longest step of a clock, and a pause. */
 const LONGEST_DOUBT_MS = 42 * 3_600_000;
 /** After the first refusal: a minute, and a short sleep may last minutes longer. */
@@ -448,6 +476,11 @@ const RUN_TIMEOUT_MS = 120_000;
 const PASSING = ['network', 'status', 'timeout'];
 const LONG_RUN_MS = 60_000;
 const isAccepted = (status = 0): boolean => status >= 200 && status < 300;
+const tooOld = (before: string): string => `SELECT
+  (SELECT count(*) FROM logins WHERE at < '${before}' AND id < (SELECT max(id) FROM logins)) AS logins,
+  (SELECT count(*) FROM runs WHERE started_at < '${before}' AND kind = 'leagues' AND outcome = 'failed'
+    AND id < (SELECT id FROM last_polls) AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
+    AND id NOT IN (SELECT first_run_id FROM held_removals) AND id NOT IN (SELECT first_run_id FROM drift)) AS runs`;
 const GOOD = ['changed', 'unchanged', 'held'];
 const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused,
   (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'refuse_%') AS refusals,
@@ -461,7 +494,10 @@ const TO_DO = `SELECT what FROM attention
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;
-/** Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another. */
+/**
+ * Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another;
+ * `broken`: a change that does not begin where the one before it has ended.
+ */
 const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(json_array(id, outcome)) FROM runs) AS outcomes,
   (SELECT count(*) FROM (SELECT at, lag(at) OVER (ORDER BY seq) AS before FROM league_changes) WHERE at < before) AS changes,
@@ -471,6 +507,12 @@ const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT max(id) FROM runs WHERE kind = 'leagues' AND error_kind = 'network' AND not_before IS NULL
     AND (attempts > 6 OR attempts BETWEEN 1 AND 3 AND finished_at < strftime('%FT%H:%M:%fZ', started_at, '+60 seconds')))
     AS tries,
+  (SELECT max(seq) FROM (SELECT seq, kind, before, lag(kind) OVER of_league AS last,
+      lag(coalesce(after, before)) OVER of_league AS ended
+      FROM league_changes WINDOW of_league AS (PARTITION BY league_id ORDER BY seq)) AS change
+    WHERE CASE kind WHEN 'added' THEN last IS NOT NULL WHEN 'restored' THEN last IS NOT 'removed'
+        ELSE coalesce(last, 'removed') = 'removed' OR before = '{}' END
+      OR EXISTS (SELECT * FROM json_each(before) AS old WHERE old.value IS NOT ended ->> ('$.' || old.key))) AS broken,
   (SELECT max(league_id) FROM leagues
     LEFT JOIN (SELECT league_id, kind, after, max(seq) FROM league_changes GROUP BY league_id) USING (league_id)
     WHERE kind IS NULL OR (kind = 'removed') <> (removed_at IS NOT NULL)

@@ -60,7 +60,8 @@ const PAUSES_S = { service: [180, 180, 7_200], receiver: [180] };
 export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
   /** Of the service, which no step of the worker's clock moves. */
   const now = (): number => startAt + elapsed();
-  const tokens = createTokenIssuer(random.pick(TOKEN_LIVES_MS));
+  const tokenLifeMs = random.pick(TOKEN_LIVES_MS);
+  const tokens = createTokenIssuer(tokenLifeMs);
   const service = { username: 'player', password: 'first-password', tokens, leagues: () => leagues, now };
   const switches = createFaultSwitches([], tokens, () => undefined);
   const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', Condition>;
@@ -153,7 +154,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     return answer(given, request, signal);
   };
   return {
-    ...{ requests, secrets, delivered, tries, network, switches, tokens, service },
+    ...{ requests, secrets, delivered, tries, network, switches, tokens, tokenLifeMs, service },
     leagues: () => leagues,
     setLeagues: (list: readonly Record<string, unknown>[]): void => {
       leagues = list;
