@@ -376,6 +376,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     },
     restore: (at: string): void => {
       ({ told, good } = backup);
+      heldBefore = [];
       // What was accepted when the backup was made is accepted again.
       const held = rows('SELECT league_id FROM held_removals WHERE accepted_at IS NOT NULL', at);
       for (const { league_id } of held) accepted.add(String(league_id));
