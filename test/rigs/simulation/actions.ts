@@ -48,6 +48,8 @@ export function createActions(stage: Stage, lives: Lives) {
       else if (kind === 'remove') left.push(...list.splice(at, 1));
       else list[at] = { ...list[at], priority: random.int(1, 9), league_name: `League ${random.int(1, 99)}` };
     }
+    // More changes than one message may hold, once some of them are pending.
+    if (random.chance(0.2)) for (const [at, one] of list.entries()) list[at] = { ...one, priority: random.int(1, 99) };
     world.setLeagues(list);
     note(`the list has ${list.length}`);
   };

@@ -8,12 +8,18 @@ type Around = {
   /** Whether nothing was granted since the last refused login. */
   readonly isStillRefused: (at: number) => boolean;
   readonly triedAt: (id: string) => number;
+  /** Whether the data had been stale for long. */
+  readonly isStaleUntold: (at: number) => boolean;
 };
+
+/** Of a message (contract, 10). */
+const MOST_CHANGES = 100;
+const MOST_BYTES = 65_536;
 
 /** Each change once or more, in order and without a gap; a message keeps its id and bytes; no end before its beginning. */
 export function createDeliveryJudge(
   fail: (text: string) => void,
-  { hasData, isRefusalUntold, isStillRefused, triedAt }: Around,
+  { hasData, isRefusalUntold, isStillRefused, isStaleUntold, triedAt }: Around,
 ) {
   const bodies = new Map<string, string>();
   let last = { to: 0, isAccepted: true };
@@ -61,7 +67,12 @@ export function createDeliveryJudge(
       bodies.set(id, body);
       const { type, data } = JSON.parse(body);
       const isAccepted = status !== undefined && isSuccess(status);
+      if (hasData() && !(Date.parse(data.as_of) < Date.parse(data.stale_at)))
+        fail(`${type} without as_of and stale_at`);
       if (type === 'leagues.changed') {
+        if (known === undefined && !sent.stale && isStaleUntold(triedAt(id)))
+          fail('changes were sent before data.stale');
+        if (data.changes.length > MOST_CHANGES || body.length > MOST_BYTES) fail(`message ${id} is too long`);
         const seqs = data.changes.map(({ seq }: { seq: number }) => seq);
         if (seqs.some((seq: number, index: number) => seq !== data.from_seq + index) || seqs.at(-1) !== data.to_seq)
           fail(`message ${id} of ${data.from_seq} to ${data.to_seq} has the changes ${seqs}`);

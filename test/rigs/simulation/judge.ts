@@ -77,6 +77,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let judgedDeliveries = 0;
   let judgedTries = 0;
   let movedAt = Number.NEGATIVE_INFINITY;
+  let restoredAt = Number.NEGATIVE_INFINITY;
+  const kills: number[] = [];
+  /** Whether a kill came too soon for the answer to be stored. */
+  const isLost = (at: number): boolean => kills.some((time) => time >= at && time < at + 60_000);
   let requestsBefore = 0;
   /** When a fault last denied access, or the password was changed. */
   let deniedAt = 0;
@@ -109,6 +113,11 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   };
   const deliveries = createDeliveryJudge(fail, {
     ...{ hasData: () => told.length > 0, isRefusalUntold, isStillRefused },
+    isStaleUntold: (at) => {
+      const last = good;
+      if (last === undefined || [...steps, ...persons].some((time) => time >= last.at)) return false;
+      return at > last.at + last.leftMs + LONGEST_FIRST_WAIT_MS;
+    },
     triedAt: (id) => world.tries.find((one) => one.id === id)?.at ?? elapsed(),
   });
   const rows = (sql: string, at = path): readonly Row[] => reader.rows(at, sql);
@@ -177,13 +186,18 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     good = { runId: Number(run_id), startedAt, at: elapsed(), leftMs: staleAt - now(), staleAt };
     failures = 0;
     isUnsure = false;
-    const { ids, hasBadRows } = world.requests.findLast(({ endpoint }) => endpoint === 'leagues') ?? {};
+    const { ids, contents, hasBadRows } = world.requests.findLast(({ endpoint }) => endpoint === 'leagues') ?? {};
     if (ids !== undefined && ['changed', 'unchanged'].includes(String(outcome))) {
       const listed = new Set(ids);
       const extra = [...listedNow].filter((id) => !listed.has(id));
       if (extra.length > 0) fail(`run ${run_id}: not in the answer, but live: ${extra}`);
       const missing = [...listed].filter((id) => !listedNow.has(id));
       if (missing.length > 0 && !hasBadRows) fail(`run ${run_id}: in the answer, but not live: ${missing}`);
+      const lost = [...live].filter((id) => listed.has(id) && !listedNow.has(id));
+      if (lost.length > 0) fail(`run ${run_id}: sent, but no longer live: ${lost}`);
+      const stored: readonly (readonly [string, string])[] = JSON.parse(String(found.contents));
+      const differing = stored.filter(([id, content]) => contents?.get(id) !== content);
+      if (differing.length > 0 && !hasBadRows) fail(`run ${run_id}: stored otherwise than sent: ${differing}`);
     }
     const gone = [...live].filter((id) => !listedNow.has(id) && !accepted.has(id));
     if (gone.length > 5 && gone.length > live.size * removalLimit)
@@ -206,9 +220,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     const grantedAt = granted?.at ?? 0;
     const isDisturbed = [...persons, ...steps].some((time) => time >= grantedAt);
     if (isDisturbed || request.at - deniedAt < DENIAL_MS || mayBePaused(grantedAt)) return;
-    const isRejected = since.some(({ status }) => status === 401 || status === 403 || status === 200);
+    const isRejected = since.some(({ status, isFailure }) => status === 401 || status === 403 || isFailure);
     const ageMs = request.at - grantedAt;
-    if (ageMs < SHORT_LIFE_MS && !isRejected) fail(`logged in again after ${ageMs} ms, though nothing was rejected`);
+    if (ageMs < (world.tokenLifeMs * 2) / 3 - 1_000 && !isRejected)
+      fail(`logged in again after ${ageMs} ms, though nothing was rejected`);
     if (ageMs > world.tokenLifeMs + LONGEST_FIRST_WAIT_MS) fail(`a token was renewed only after ${ageMs} ms`);
   };
   const judgeRequests = (): void => {
@@ -253,7 +268,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (pause !== undefined && pause.life === one?.life && !steps.some((time) => time >= pause.at))
         fail(`a message ${(pause.pauseUntil ?? 0) - one.at} ms before the end of a Retry-After`);
       const gone = before.at(-1);
-      const isStopped = gone?.status === 410 && Math.max(movedAt, troubleAt) < gone.at && gone.life === one?.life;
+      const isStopped = gone?.status === 410 && Math.max(movedAt, troubleAt, restoredAt) < gone.at && !isLost(gone.at);
       if (isStopped) fail('a message after 410 (Gone)');
       const last = earlier.at(-1);
       const waitedMs = (one?.at ?? 0) - (last?.at ?? 0);
@@ -358,6 +373,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     kill: (): void => {
       awaited.clear();
       judgeDeliveries();
+      kills.push(elapsed());
       deliveries.kill(elapsed());
     },
     beginLife: (at: string): void => {
@@ -377,6 +393,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     restore: (at: string): void => {
       ({ told, good } = backup);
       heldBefore = [];
+      restoredAt = elapsed();
       // What was accepted when the backup was made is accepted again.
       const held = rows('SELECT league_id FROM held_removals WHERE accepted_at IS NOT NULL', at);
       for (const { league_id } of held) accepted.add(String(league_id));
@@ -449,13 +466,14 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
           fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
         if (seq < reported) fail(`change ${reported} was reported and is gone`);
       }
-      const { changes, runs, running, tries, unequal, broken, miscounted } = found;
+      const { changes, runs, running, tries, unequal, broken, miscounted, orphans } = found;
       if (isStopped && Number(running) > 0 !== isEndUnsaved) fail(`${running} runs go on after a stop`);
       isEndUnsaved = false;
       const isOneEnded = (good?.at ?? 0) <= troubleAt || Number(running) <= 1;
       if (changes || runs || !isOneEnded) fail(`out of order: ${JSON.stringify({ changes, runs, running })}`);
       if (tries !== null) fail(`run ${tries} was not tried four times`);
       if (miscounted !== null) fail(`the counts of run ${miscounted} are not those of its changes`);
+      if (orphans !== 0) fail(`${orphans} rows name runs that are gone`);
       if (broken !== null) fail(`change ${broken} does not follow the one before it`);
       if (unequal !== null) fail(`the feed does not give the table: ${unequal}`);
     },
@@ -481,8 +499,6 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** Shorter than any token lives. */
-const SHORT_LIFE_MS = 20 * 60_000;
 /** Between the attempts at a message (contract, 10); each up to a tenth longer. */
 const WAITS_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000];
 const LAST_WAIT_MS = 36_000_000;
@@ -515,6 +531,8 @@ const TO_DO = `SELECT what FROM attention
   WHERE what NOT IN ('drift', 'unusual-change') AND summary NOT LIKE 'A poll of the profile %'`;
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
+  (SELECT json_group_array(json_array(league_id, league_name || ' ' || priority)) FROM leagues WHERE removed_at IS NULL)
+    AS contents,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;
 /**
  * Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another;
@@ -530,6 +548,9 @@ const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT max(id) FROM runs WHERE kind = 'leagues' AND error_kind = 'network' AND not_before IS NULL
     AND (attempts > 6 OR attempts BETWEEN 1 AND 3 AND finished_at < strftime('%FT%H:%M:%fZ', started_at, '+60 seconds')))
     AS tries,
+  (SELECT count(*) FROM (SELECT run_id AS id FROM league_changes UNION ALL SELECT first_run_id FROM rejected_leagues
+      UNION ALL SELECT first_run_id FROM held_removals UNION ALL SELECT first_run_id FROM drift)
+    WHERE id NOT IN (SELECT id FROM runs)) AS orphans,
   (SELECT max(id) FROM runs LEFT JOIN (
       SELECT run_id, json_array(count(*) FILTER (WHERE kind = 'added'), count(*) FILTER (WHERE kind = 'changed'),
         count(*) FILTER (WHERE kind = 'removed'), count(*) FILTER (WHERE kind = 'restored')) AS counts

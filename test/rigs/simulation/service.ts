@@ -27,6 +27,10 @@ export type Request = {
   pauseUntil?: number;
   /** The ids in the list that was sent, and whether it had elements that cannot be stored. */
   ids?: readonly string[];
+  /** The name and the priority of each of them. */
+  contents?: ReadonlyMap<string, string>;
+  /** Whether the answer says `result=fail`. */
+  isFailure?: boolean;
   hasBadRows?: boolean;
   endedAt?: number;
 };
@@ -141,8 +145,12 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
       for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
       logged.hasBadRows = BAD_ROWS.some((name) => switches.active().includes(name));
-      if (endpoint === 'leagues' && Array.isArray(sent))
-        logged.ids = sent.map((league) => String(Object(league).league_id));
+      logged.isFailure = Object(given.body).result === 'fail';
+      if (endpoint === 'leagues' && Array.isArray(sent)) {
+        const leagues = sent.map(Object);
+        logged.ids = leagues.map(({ league_id }) => String(league_id));
+        logged.contents = new Map(leagues.map((one) => [String(one.league_id), `${one.league_name} ${one.priority}`]));
+      }
       return response;
     } finally {
       logged.endedAt = elapsed();
