@@ -143,7 +143,7 @@ export function renderFields({ kind, fields }: RecentChange, maxFields: number):
 }
 
 function renderField({ field, old, now }: FieldChange): Html {
-  return html`<dt><code>${field}</code></dt><dd><del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins></dd>`;
+  return html`<dt><code>${field}</code></dt> <dd><del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins></dd>`;
 }
 
 function renderValue(text: string | null): Html {
