@@ -154,7 +154,7 @@ describe('a webhook that fails', () => {
     expect(page).toMatch(
       /<li data-what="webhook">.*?since <time .*>The webhook at .* fails \(status 500\): 124 changes pending\..*The next attempt is at \d\d:\d\d:\d\d UTC \(<time/,
     );
-    for (const text of ['<dt>Webhook</dt>', host]) expect(page).toContain(text);
+    for (const text of ['<dt>Webhook</dt>', host, '<b>the webhook fails</b>']) expect(page).toContain(text);
     expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
     expect((await bench.run(['status'])).stdout).toMatch(
       /^webhook .* failed 1 time since \d.* UTC \(status 500\), next/m,
