@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import { EXIT } from '../errors.ts';
-import { type QueryResult, type QueryValue, readQuery } from '../store/queries/user-query.ts';
+import { codeOf, EXIT, UsageError } from '../errors.ts';
+import { lengthOf, type QueryResult, type QueryValue, readQuery, TAKE_PARTS } from '../store/queries/user-query.ts';
 import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { formatRecord, formatTable } from '../terminal/table.ts';
 import { widthOf } from '../terminal/text.ts';
@@ -34,7 +34,22 @@ async function printTable(io: ProcessIO, parts: Iterable<QueryResult>): Promise<
     io.warn({ message, fix: 'use --format ndjson or csv, which print each row as it comes' });
     break;
   }
-  await io.print(formatRows({ columns, rows: rows.slice(0, MAX_TABLE_ROWS) }, io.terminal));
+  const shown = { columns, rows: rows.slice(0, MAX_TABLE_ROWS) };
+  await io.print(explainTooLong(shown, () => formatRows(shown, io.terminal)));
+}
+
+/** Throws a UsageError that names the column with the largest value if the text would be longer than a string may be. */
+function explainTooLong({ columns, rows }: QueryResult, format: () => string): string {
+  try {
+    return format();
+  } catch (error) {
+    if (codeOf(error) !== 'ERR_STRING_TOO_LONG' && !(error instanceof RangeError)) throw error;
+    const sizes = columns.map((_, index) =>
+      rows.reduce((most, row) => Math.max(most, lengthOf(row[index] ?? null)), 0),
+    );
+    const column = columns[sizes.indexOf(Math.max(...sizes))];
+    throw new UsageError(`What the column ${column} holds is too large to print${TAKE_PARTS}`);
+  }
 }
 
 function formatRows({ columns, rows }: QueryResult, terminal: Terminal): string {
@@ -63,7 +78,8 @@ async function printRows(
   for (const part of parts) {
     if (pending !== undefined && part.rows.length === 0) break;
     if (pending !== undefined) await io.print(format === 'json' ? `${pending},` : pending);
-    pending = write(part, pending === undefined);
+    const isFirst = pending === undefined;
+    pending = explainTooLong(part, () => write(part, isFirst));
   }
   if (format === 'json') await io.print(`${pending}]`);
   else if (pending) await io.print(pending);
