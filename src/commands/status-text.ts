@@ -23,7 +23,6 @@ const WIDE_COLUMNS = 110;
 
 type Row = readonly [name: string, text: string, tone?: Tone];
 
-const MAX_HELD = 5;
 const RUNS_SHOWN = 10;
 /** At a terminal equal runs are one line: more than a week, at a poll every five minutes. */
 export const RUNS_READ = 2_500;
@@ -123,11 +122,8 @@ function describeWorker(worker: LockStatus, times: Times): readonly Row[] {
 
 function describeHeld({ held_removals: held }: StatusReport): Row {
   if (held.length === 0) return ['held removals', 'none'];
-  const names = held.slice(0, MAX_HELD).map((row) => row.league_name ?? row.league_id);
-  const list = names.join(', ') + (held.length > MAX_HELD ? ', …' : '');
   const accepted = held.filter((row) => row.accepted_at !== null).length;
-  const count = `${held.length}${accepted > 0 ? ` (${accepted} accepted)` : ''}`;
-  return ['held removals', `${count}: ${list}; see league-sync accept-removals`, 'warning'];
+  return ['held removals', `${held.length}${accepted > 0 ? ` (${accepted} accepted)` : ''}`, 'warning'];
 }
 
 /** The timestamp is by the service's clock; the age beside it is corrected for the clock skew. */
