@@ -152,5 +152,11 @@ describe('at a terminal', () => {
     ]);
     bench.simulator.setFault('down', true);
     expect((await show(bench, 'sync', 80)).lines.at(-1)).toBe('             → league-sync check');
+    bench.simulator.setFault('down', false);
+    bench.simulator.setFault('login-refused', true);
+    expect((await show(bench, 'sync', 80)).lines.slice(-2)).toEqual([
+      '             → check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API',
+      '               access is enabled for this account',
+    ]);
   });
 });
