@@ -25,11 +25,7 @@ export const NOT_SEEN =
  * Whether a file is whole: a line for each thing that was looked at; returns what the file holds, if that can be read.
  * Throws a DatabaseError if one of the files cannot be read, is not ours, or was written by a newer version.
  */
-export function* verifyFile(
-  path: string,
-  against?: string,
-  say: Watch['say'] = () => undefined,
-): Lines<Verified | undefined> {
+export function* verifyFile(path: string, against?: string, say?: Watch['say']): Lines<Verified | undefined> {
   const other = against === undefined ? undefined : openUntouched(against);
   let db: Connection | undefined;
   /** Whether the file that it is compared with is being read. */
@@ -55,18 +51,17 @@ export function* verifyFile(
   }
 }
 
-function* verifyContent(db: Connection, path: string, say: Watch['say']): Lines<FileState | undefined> {
+function* verifyContent(db: Connection, path: string, say?: Watch['say']): Lines<FileState | undefined> {
   const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
-  const [size, isLarge] = [formatSize(bytes), bytes > LARGE_BYTES];
-  say(`reading ${size}`, isLarge);
-  const found = checkIntegrity(db, bytes);
+  say?.(`reading ${formatSize(bytes)}`, bytes > LARGE_BYTES);
+  const [found, size] = [checkIntegrity(db, bytes), formatSize(bytes)];
   if (found === 'ok') yield ok('integrity', `passes SQLite's integrity_check, ${size}`);
   else yield fail('integrity', `fails SQLite's integrity_check: ${found}`, FIX);
   if (found !== 'ok' || !(yield* verifySchema(db, path))) {
     yield skipped('everything else', FIX);
     return undefined;
   }
-  say('comparing the feed with the leagues', isLarge);
+  say?.('comparing the feed with the leagues', bytes > LARGE_BYTES);
   const { changes, leagues, lastSeq, misfits, differences } = foldFeed(db);
   const each = 'none is earlier than the one before, and each fits the version of its league before it';
   if (misfits.length > 0) yield fail('feed', misfits.join('; '), FIX);

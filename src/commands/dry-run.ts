@@ -107,9 +107,8 @@ function formatPlan(changes: readonly PlannedChange[], terminal: Terminal): stri
 function fold(rows: readonly ChangeRow[]): readonly ChangeRow[] {
   const names = rows.slice(0, NAMED).map(({ name }) => name);
   const named = `${names.join(', ')} and ${formatCount(rows.length - NAMED)} more`;
-  return rows
-    .slice(0, 1)
-    .map((row) => ({ ...row, name: row.fields.length === 0 ? named : plural(rows.length, 'league') }));
+  const counted = plural(rows.length, 'league');
+  return rows.slice(0, 1).map((row) => ({ ...row, name: row.fields.length === 0 ? named : counted }));
 }
 
 function toRow({ kind, ...change }: PlannedChange): ChangeRow {

@@ -81,7 +81,6 @@ export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
 function whenSent({ settings }: Pick<ProcessIO, 'settings'>, { enabled }: Moved): string {
   if (enabled) return '';
   const isSet = Object.keys(tryOrUndefined(settings)?.values ?? {}).some((name) => /_WEBHOOK_URL(_FILE)?$/.test(name));
-  const settled = isSet ? '' : ' with LEAGUE_SYNC_WEBHOOK_URL set';
-  const start = 'restart the one that runs, if any, or start one with league-sync run';
-  return `; nothing is sent before a worker starts${settled}: ${start}`;
+  const starts = isSet ? 'starts' : 'starts with LEAGUE_SYNC_WEBHOOK_URL set';
+  return `; nothing is sent before a worker ${starts}: restart the one that runs, if any, or start one with league-sync run`;
 }
