@@ -146,7 +146,7 @@ const WARNINGS: Readonly<Partial<Record<string, (count: number) => string>>> = {
   mirror: () => 'the mirror is out of date',
   copy: () => 'the published copy is out of date',
   interrupted: () => 'a poll was cut short',
-  drift: () => 'the service departs from its interface',
+  drift: () => 'the format of the answers changed',
 };
 
 /** How people call each output, and what it does. */

@@ -46,7 +46,7 @@ describe('the pages', () => {
     const unknown = Object.fromEntries(Array.from({ length: 57 }, (_, index) => [`field${index}`, 1]));
     const page = await serve([makeLeague('l1', unknown)]);
     const text = textOf(await page('/'));
-    expect(text).toContain('57 departures from the interface');
+    expect(text).toContain('57 format changes');
     // The row of `attention` names the first three.
     expect(text.match(/new field/g)).toHaveLength(3 + 20);
     expect(text).toContain('and 37 more in the table drift');

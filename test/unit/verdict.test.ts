@@ -24,7 +24,7 @@ describe('the verdict', () => {
     [{ attention: [row('held-removals', 44)] }, 'warning', 'Up to date, but 44 removals are held', []],
     [{ attention: [row('rejected-leagues', 1)] }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
     [{ attention: [row('failing', 1)] }, 'warning', 'Up to date, but the last poll failed', []],
-    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the service departs from its interface', []],
+    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the format of the answers changed', []],
     [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('interrupted'), row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('a-later-thing' as 'drift')] }, 'warning', 'Up to date, but a later thing needs attention', []],

@@ -82,12 +82,18 @@ function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: S
 }
 
 const DRIFT = /(?<=: |, )(\S.*?) (unknown-field|wrong-type|missing-field|unexpected-value) \((.*?)\)(?=, | and |\.$)/g;
+/** How the view begins to tell of it. */
+const DEPARTS = /^In the last day, the service began to depart from its interface/;
 const REPEATED = /(?<=: )The mirror at .*? cannot be used: /;
 
 /** In plain words, and without the advice that stands below it. */
 function renderSummary({ what, summary }: Finding): Html {
   if (what === 'drift')
-    return bdi(summary.replace(DRIFT, (_, field, kind, detail) => describeDrift({ field, kind, detail })));
+    return bdi(
+      summary
+        .replace(DEPARTS, 'The format of the answers changed')
+        .replace(DRIFT, (_, field, kind, detail) => describeDrift({ field, kind, detail })),
+    );
   return bdi(summary.replace(what === 'credentials-refused' ? /; check LEAGUE_SYNC_[^.]*/ : REPEATED, ''));
 }
 
@@ -157,8 +163,8 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
   const isNew = worker.attention.some(({ what }) => what === 'drift');
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
-      ? check(false, 'interface as agreed')
-      : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'departure')} from the interface</a></li>`
+      ? check(false, 'format as agreed')
+      : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
   }${renderSessionCheck(worker)}${worker.outputs
     .map((output) => [output.name, outputCondition(output)] as const)
     .filter(([, condition]) => condition === 'failing' || condition === 'stopped')
@@ -218,7 +224,7 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
 
 function renderDrift({ drift, driftCount }: Issues, now: number): Html {
   const rest = driftCount - drift.length;
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">interface</span> What the service sends differs from what was agreed</h2>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag">format</span> What the service sends differs from what was agreed</h2>
 <p>Values that fit no column are kept in <code>extra</code>.</p>
 <ul>${drift.map(
     (entry) =>
