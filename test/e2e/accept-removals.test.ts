@@ -148,14 +148,12 @@ describe('accept-removals', { timeout: 60_000 }, () => {
 });
 
 describe('status', { timeout: 60_000 }, () => {
-  it('names the removals that are held, and how many of them are accepted', async () => {
+  it('counts the removals that are held, and those of them that are accepted', async () => {
     const bench = await setUpHeld();
-    expect((await bench.run(['status'])).stdout).toMatch(
-      /^held removals +7: League l10, League l4, League l5, League l6, League l7, …; see league-sync accept-removals$/m,
-    );
+    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7$/m);
     const accept = "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE league_id IN ('l4', 'l5')";
     execute(bench.database, accept);
-    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\): League l10, /m);
+    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\)$/m);
     await bench.run(['accept-removals', '--yes']);
     await poll(bench, makeLeagues(3), 0);
     expect((await bench.run(['status'])).stdout).toMatch(/^held removals +none$/m);

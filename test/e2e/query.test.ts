@@ -72,7 +72,7 @@ describe('query', { timeout: 60_000 }, () => {
     const hint = async (sql: string) => (await bench.run(['query', sql])).stderr;
     expect(await hint('SELECT leage_name FROM leagues')).toContain('did you mean league_name?');
     // The table outputs has a column `name`.
-    expect(await hint('SELECT nam FROM leagues')).not.toContain('did you mean');
+    expect(await hint('SELECT nam FROM leagues')).toContain('did you mean league_name?');
     expect(await hint('SELECT nam FROM outputs')).toContain('did you mean name?');
   });
 
@@ -132,6 +132,16 @@ describe('query', { timeout: 60_000 }, () => {
     const bench = await setUpSynced();
     const codes = await exitCodes(bench, READING);
     expect([...codes].filter(([, code]) => code !== 0)).toEqual([]);
+  });
+
+  it.each([
+    ['table', 'SELECT 1 AS a, zeroblob(300000000) AS b', 'What the column b holds is too large to print'],
+    ['ndjson', 'SELECT 1 AS a, zeroblob(300000000) AS b', 'What the column b holds is too large to print'],
+    ['csv', "SELECT printf('%.*c', 600000000, 'x')", 'SQL error: string or blob too big'],
+  ])('says in the format %s which value is too large, and what to do', async (format, sql, what) => {
+    const { code, stderr } = await (await setUpSynced()).run(['query', '--format', format, sql]);
+    const fix = 'take a part of it, as substr(column, 1, 1000) does, or its length(column)';
+    expect([code, stderr]).toEqual([64, `league-sync: ${what}; ${fix}\n`]);
   });
 
   it('refuses everything else with 64, and changes no file', async () => {

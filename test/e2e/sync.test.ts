@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
+import { execute } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { readLines } from '../support/program.ts';
@@ -138,20 +139,30 @@ describe('at a terminal', () => {
 
   it('the first sync says how to look at the leagues, and a dry run counts what changes alike', async () => {
     const bench = await setUp();
+    const all = '→ all of them: league-sync sync --dry-run | cat';
+    expect((await show(bench, 'sync --dry-run', 80)).lines).toEqual([
+      'added  NFL, NFL Preseason, NCAA Football and 121 more',
+      ...[all, '', 'dry run  124 added; nothing was written'],
+    ]);
     expect((await show(bench, 'sync', 80)).lines).toEqual([
       expect.stringMatching(/^leagues {2}124 added \(.+\)$/),
       '→ league-sync query "SELECT league_name, sport FROM active_leagues"',
     ]);
     bench.simulator.setFault('new-field', true);
+    execute(bench.database, "UPDATE leagues SET priority = 99 WHERE league_name = 'UFL'");
     const { lines } = await show(bench, 'sync --dry-run', 80);
-    expect(lines.map((line) => line.replace(/^changed .* extra /, 'extra '))).toEqual([
-      ...Array(3).fill('extra  {} → {"broadcast_partner":"Example TV"}'),
-      '… and 121 that are like these; changed fields: extra 124',
-      '→ all of them: league-sync sync --dry-run | cat',
-      '',
-      'dry run  124 changed; nothing was written',
+    expect(lines).toEqual([
+      'changed  124 leagues  extra  {} → {"broadcast_partner":"Example TV"}',
+      'changed  UFL  priority  99 → 5',
+      ...[all, '', 'dry run  124 changed; nothing was written'],
     ]);
     bench.simulator.setFault('down', true);
     expect((await show(bench, 'sync', 80)).lines.at(-1)).toBe('             → league-sync check');
+    bench.simulator.setFault('down', false);
+    bench.simulator.setFault('login-refused', true);
+    expect((await show(bench, 'sync', 80)).lines.slice(-2)).toEqual([
+      '             → check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API',
+      '               access is enabled for this account',
+    ]);
   });
 });
