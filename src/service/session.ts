@@ -23,6 +23,8 @@ export type SessionOptions = {
 
 /** While `keepRenewed` waits, it checks this often whether a secret has changed or the clock was set. */
 const RECHECK_MS = 10_000;
+/** How long after its login a token is fresh: later, its rejection may have another reason than the credentials. */
+const FRESH_MS = 60_000;
 
 /** Who asks for a token. A login is recorded with `runId`, unless another run asked for it before. */
 type Asker = { readonly signal: AbortSignal; readonly runId?: number | null | undefined };
@@ -120,7 +122,8 @@ export function createSession(options: SessionOptions) {
 
   /** No for a fresh token that was not accepted yet, and in the wait after one that did not end `result=fail`. */
   const mayReplace = (resource: Resource, token: Token, { kind }: RunError): boolean => {
-    if (kind === 'credentials') return fresh.get(resource) !== token;
+    const ageMs = clock.monotonic() - token.sentAt.monotonic;
+    if (kind === 'credentials') return fresh.get(resource) !== token || ageMs > FRESH_MS;
     return !rejected.has(resource) && backoff[resource].remainingMs() === 0;
   };
 

@@ -5,9 +5,9 @@ const SLICE_ROWS = 1_000;
 
 /**
  * Keeps running ones, the last success of each kind and scope, those whose Retry-After has not ended, those that other
- * rows refer to, and the newest, so that ids are not reused. A run's counts tell whether the feed refers to it: the feed
- * may have millions of rows. Nor is all of `runs` searched for a later success: one that comes only after more than a
- * slice counts at the next deletion.
+ * rows refer to, the newest, so that ids are not reused, and the last poll of the leagues, which counts the failures in
+ * a row. A run's counts tell whether the feed refers to it: the feed may have millions of rows. Nor is all of `runs`
+ * searched for a later success: one that comes only after more than a slice counts at the next deletion.
  */
 const DELETE_RUNS = `DELETE FROM runs
   WHERE id > @after AND id <= @last AND started_at < @before AND outcome <> 'running'
@@ -17,7 +17,7 @@ const DELETE_RUNS = `DELETE FROM runs
     AND id NOT IN (SELECT first_run_id FROM held_removals)
     AND id NOT IN (SELECT first_run_id FROM drift)
     AND id NOT IN (SELECT run_id FROM logins WHERE run_id > @after AND run_id <= @last)
-    AND id <> (SELECT max(id) FROM runs)
+    AND id <> (SELECT max(id) FROM runs) AND id IS NOT (SELECT id FROM last_polls)
     AND coalesce((SELECT failed.started_at FROM runs AS failed
       WHERE failed.kind = 'leagues' AND failed.outcome = 'failed' AND failed.good_run_id = runs.id
       ORDER BY failed.id DESC LIMIT 1), '') < @before

@@ -68,6 +68,10 @@ describe('pruning', () => {
     expect((await prune([old, failure, failure])).runs).toEqual([1, 3]);
   });
 
+  it('keeps the last poll of the leagues, however old it is, as it counts the failures in a row', async () => {
+    expect((await prune([old, failure, failure, { kind: 'profile', at: NEW }])).runs).toEqual([1, 3, 4]);
+  });
+
   it('keeps the last good run of each kind and scope', async () => {
     const runs = [
       old,

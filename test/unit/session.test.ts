@@ -439,6 +439,21 @@ describe('a session whose token is rejected', () => {
     expect(stage.logins).toHaveLength(2);
   });
 
+  it('that was fresh an hour ago is replaced if it is rejected, though no request with it has succeeded', async () => {
+    const { session, clock, signal, logins } = createStage({ lifeMs: DAY });
+    const answers = ['rejected', 'passes', 'rejected', 'accepted'];
+    const send = async ({ accessToken }: Token) => {
+      const answer = answers.shift();
+      if (answer === 'passes') throw outage();
+      return answer === 'accepted' ? { result: accessToken } : { rejection: refusal() };
+    };
+    const poll = () => session.request('leagues', { signal }, send);
+    expect(await rejectionOf(poll())).toEqual(outage());
+    await clock.advance(HOUR);
+    expect(await poll()).toBe('token-3');
+    expect(logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token', 'rejected-token']);
+  });
+
   it('that was renewed after a rejection is replaced once if it is rejected, too', async () => {
     const stage = createStage({ lifeMs: HOUR });
     await askInVain(stage);

@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
 import type { ErrorKind } from '../../errors.ts';
-import { logins } from '../schema.ts';
+import type { logins } from '../schema.ts';
 
 /** A login that failed in a way that only a person can correct. */
 export type LastingFailure = {
@@ -20,12 +19,24 @@ const LASTING = `SELECT max(logins.id), at, iif(logins.outcome = 'refused', 'cre
     AND logins.id > coalesce((SELECT max(id) FROM logins WHERE fingerprint = @of AND outcome = 'ok'), 0)
   GROUP BY coalesce(run_id, -logins.id) ORDER BY 1 DESC`;
 
+type NewLogin = Omit<typeof logins.$inferInsert, 'id'>;
+
+const UNKNOWN = {
+  expires_at: null,
+  clock_skew_ms: null,
+  error_message: null,
+  not_before: null,
+  fingerprint: null,
+  run_id: null,
+};
+
+const INSERT = `INSERT INTO logins (at, outcome, reason, expires_at, clock_skew_ms, error_message, not_before, fingerprint, run_id)
+  VALUES (@at, @outcome, @reason, @expires_at, @clock_skew_ms, @error_message, @not_before, @fingerprint, @run_id)`;
+
 export function createLoginRows(client: Database.Database) {
-  const db = drizzle({ client });
+  const insert = client.prepare<[NewLogin]>(INSERT);
   return {
-    add: (login: Omit<typeof logins.$inferInsert, 'id'>): void => {
-      db.insert(logins).values(login).run();
-    },
+    add: (login: NewLogin): unknown => insert.run({ ...UNKNOWN, ...login }),
     /** The lasting failures with this fingerprint since the last login that was granted, newest first. */
     lastingFailures: (of: string): readonly LastingFailure[] =>
       client.prepare<[{ of: string }], LastingFailure>(LASTING).all({ of }),

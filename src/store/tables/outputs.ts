@@ -5,6 +5,7 @@ import { tryOrUndefined } from '../../try-or-undefined.ts';
 import { withSecondWriter } from '../connection.ts';
 import { outputs } from '../schema.ts';
 import { readLockStatus } from '../worker-lock.ts';
+import { createUpdate } from './update-columns.ts';
 
 export type OutputRow = typeof outputs.$inferSelect;
 export type OutputName = OutputRow['name'];
@@ -29,11 +30,9 @@ export type OutputRows = ReturnType<typeof createOutputRows>;
 /** How far each output is that is set (webhook, mirror, copy). */
 export function createOutputRows(client: Database.Database) {
   const db = drizzle({ client });
-  const isThis = (name: OutputName) => eq(outputs.name, name);
-  const selectOne = (name: OutputName) => db.select().from(outputs).where(isThis(name)).get();
-  const update = (name: OutputName, values: Partial<OutputRow>): void => {
-    db.update(outputs).set(values).where(isThis(name)).run();
-  };
+  const selectOne = (name: OutputName) => db.select().from(outputs).where(eq(outputs.name, name)).get();
+  const updateRow = createUpdate<Partial<OutputRow>>(client, 'outputs', 'name = @which');
+  const update = (name: OutputName, values: Partial<OutputRow>): void => updateRow(values, { which: name });
   return {
     find: selectOne,
     update,

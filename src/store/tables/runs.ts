@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { runs } from '../schema.ts';
+import { createUpdate } from './update-columns.ts';
 
 type Row = typeof runs.$inferSelect;
 export type RunKind = Row['kind'];
@@ -34,8 +35,7 @@ const NEXT_AFTER_VALIDATORS = `SELECT attempts FROM runs WHERE ${GOOD_POLL} AND 
 
 export function createRunRows(client: Database.Database) {
   const insert = client.prepare<[RunStart]>(INSERT);
-  /** By the columns that each sets: preparing one again would take a tenth of the time of an unchanged poll. */
-  const updates = new Map<string, Database.Statement>();
+  const update = createUpdate<RunEnd>(client, 'runs', 'id = @id');
   const newest = (where: string) =>
     client.prepare<(string | null)[], Row>(`SELECT * FROM runs WHERE ${where} ORDER BY id DESC LIMIT 1`);
   const lastApplied = newest(`id = ${LAST_GOOD}`);
@@ -44,13 +44,7 @@ export function createRunRows(client: Database.Database) {
   return {
     start: (start: RunStart): number =>
       Number(insert.run({ not_before: null, quiet_fields: null, ...start }).lastInsertRowid),
-    finish: (id: number, end: RunEnd): void => {
-      const columns = Object.keys(end).map((name) => `${name} = @${name}`);
-      const sql = `UPDATE runs SET ${columns.join(', ')} WHERE id = @id`;
-      const update = updates.get(sql) ?? client.prepare(sql);
-      updates.set(sql, update);
-      update.run({ ...end, id });
-    },
+    finish: (id: number, end: RunEnd): void => update(end, { id }),
     /** Marks the `running` rows of a killed worker as interrupted; returns their number. */
     interruptRunning: (message: string): number => {
       const end = "outcome = 'interrupted', error_message = ?";

@@ -3,6 +3,7 @@ import { eq, getTableColumns, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { outputs, webhook } from '../schema.ts';
 import { createOutputRows, type OutputRow } from './outputs.ts';
+import { createUpdate } from './update-columns.ts';
 
 type Row = typeof webhook.$inferSelect;
 
@@ -54,9 +55,7 @@ export function createWebhookRows(client: Database.Database) {
     FROM (SELECT 1)
     LEFT JOIN (SELECT * FROM runs WHERE id = (SELECT good_run_id FROM last_polls)) AS success
     LEFT JOIN (SELECT * FROM logins ORDER BY id DESC LIMIT 1) AS login`);
-  const update = (values: Partial<Omit<Row, 'id'>>): void => {
-    db.update(webhook).set(values).run();
-  };
+  const update = createUpdate<Partial<Omit<Row, 'id'>>>(client, 'webhook', 'id = 1');
   return {
     /** Undefined until a worker has a webhook, or a replay was asked for. */
     find: (): WebhookRow | undefined => selectRow.get(),
@@ -68,7 +67,7 @@ export function createWebhookRows(client: Database.Database) {
         .values({ id: 1, ...row })
         .run();
     },
-    update,
+    update: (values: Partial<Omit<Row, 'id'>>): void => update(values),
     setMessage: (message: Message): void => {
       output.clear('webhook');
       update({ ...NO_MESSAGE, ...message });

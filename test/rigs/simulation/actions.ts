@@ -185,7 +185,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
     },
     changePassword: (): void => {
       say('the password changes');
-      judge.markDenial();
+      judge.changePassword(lives.isRunning());
       setPassword(`password-${random.int(1_000_000, 9_999_999)}`);
     },
   };

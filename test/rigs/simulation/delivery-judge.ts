@@ -2,10 +2,18 @@ import { isSuccess } from '../../../src/http/response.ts';
 import type { Row } from '../../support/database.ts';
 import type { World } from './service.ts';
 
+type Around = {
+  readonly hasData: () => boolean;
+  readonly isRefusalUntold: (at: number) => boolean;
+  /** Whether nothing was granted since the last refused login. */
+  readonly isStillRefused: (at: number) => boolean;
+  readonly triedAt: (id: string) => number;
+};
+
 /** Each change once or more, in order and without a gap; a message keeps its id and bytes; no end before its beginning. */
 export function createDeliveryJudge(
   fail: (text: string) => void,
-  { hasData, isRefusalUntold }: { hasData: () => boolean; isRefusalUntold: (at: number) => boolean },
+  { hasData, isRefusalUntold, isStillRefused, triedAt }: Around,
 ) {
   const bodies = new Map<string, string>();
   let last = { to: 0, isAccepted: true };
@@ -13,19 +21,35 @@ export function createDeliveryJudge(
   let moved: readonly number[] = [];
   const sent = { stale: false, refused: false };
   let [wasTold, mayRepeat] = [false, false];
+  /** Whether more removals are held than when that was told. */
+  let isMoreHeld = false;
+  /** Whether the receiver may know of a state of which the database does not know that it was told. */
+  let isUnsure = false;
   return {
     move: (seq: number): void => {
       moved = [...moved, seq];
       // Whether data is stale is judged by the machine's clock there, not by that of the world: an end may be told again.
+      // One that was pending is dropped.
       mayRepeat = wasTold;
+      isUnsure ||= sent.stale || sent.refused;
     },
     /** That the last message was sent may not be recorded: what it told may be told again. */
     kill: (): void => {
       mayRepeat = wasTold;
+      isMoreHeld = true;
+      isUnsure ||= sent.stale || sent.refused;
+    },
+    noteHeld: (): void => {
+      isMoreHeld = true;
+    },
+    /** An end is told of each state that was told, once faults have ended long ago. */
+    expectEnded: (): void => {
+      if (!isUnsure && (sent.stale || sent.refused)) fail(`the receiver still believes ${JSON.stringify(sent)}`);
     },
     /** The webhook goes on where the backup was; a message that it had in flight keeps its bounds. */
     restore: (webhook: Row | undefined): void => {
       moved = [...moved, ...[webhook?.accepted_seq, webhook?.message_to_seq, last.to].map(Number)];
+      [isMoreHeld, isUnsure] = [true, true];
       sent.stale ||= webhook?.announced_stale === 1;
       sent.refused ||= webhook?.announced_refused === 1;
     },
@@ -51,6 +75,10 @@ export function createDeliveryJudge(
         return;
       }
       if (known !== undefined) return;
+      if (type === 'credentials.accepted' && isStillRefused(triedAt(id)))
+        fail('credentials.accepted, but nothing was granted');
+      if (type === 'removals.held' && !isMoreHeld) fail('removals.held, but no more are held');
+      if (type === 'removals.held') isMoreHeld = false;
       if (type === 'data.stale' && !hasData()) fail('data.stale before there was any');
       const isFirst = type === 'data.fresh' ? !sent.stale : type === 'credentials.accepted' && !sent.refused;
       if (isFirst && !mayRepeat) fail(`${type} without its beginning`);
@@ -58,6 +86,7 @@ export function createDeliveryJudge(
       if (type === 'data.stale' || type === 'data.fresh') sent.stale = type === 'data.stale';
       if (type.startsWith('credentials')) sent.refused = type === 'credentials.refused';
       wasTold ||= sent.stale || sent.refused;
+      isUnsure &&= sent.stale || sent.refused;
     },
   };
 }

@@ -22,7 +22,14 @@ type Good = {
   readonly leftMs: number;
   readonly staleAt: number;
 };
-type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number };
+/** `at` by the wall clock. */
+type Told = { readonly runId: number; readonly outcome: string; readonly lastSeq: number; readonly at: number };
+
+type Awaited =
+  | 'a poll at its slot'
+  | 'a poll that was asked for'
+  | 'a poll after a pause'
+  | 'a login with the new password';
 
 /** What holds at all times. Remembers the first thing that does not. */
 export function createJudge(world: World, { elapsed, now, note, reader }: Around) {
@@ -32,6 +39,12 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let path = '';
   let live = new Set<string>();
   let removalLimit = 0.2;
+  /** The shortest of any life: what it has deleted does not come back. */
+  let retentionMs = Number.POSITIVE_INFINITY;
+  let currentRetentionMs = retentionMs;
+  let heldBefore: readonly string[] = [];
+  /** The latest that the wall clock has shown. */
+  let latest = Number.NEGATIVE_INFINITY;
   let told: readonly Told[] = [];
   /** What had been reported when the backup was made. */
   let backup = { told, good: undefined as Good | undefined };
@@ -53,8 +66,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let pausedUntil = 0;
   /** When unrequested polls ended, in elapsed ms. */
   const ends: number[] = [];
-  /** The last good poll that made up for missed slots, in elapsed ms. */
-  let caughtUp = { startedAt: Number.NEGATIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY };
+  /** The last good poll that made up for missed slots, in elapsed ms, and the slot after it, by the wall clock. */
+  let caughtUp = { startedAt: Number.NEGATIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY, nextSlot: 0 };
   const accepted = new Set<string>();
   /** When a person did something, or the clock stepped, in elapsed ms. */
   const persons: number[] = [];
@@ -68,7 +81,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   /** When the log said something of a poll last. */
   let lastLineAt = 0;
   /** What must come, and until when (elapsed ms); forgotten once the life of the worker has ended. */
-  const awaited = new Map<'a poll at its slot' | 'a poll that was asked for' | 'a poll after a pause', number>();
+  const awaited = new Map<Awaited, number>();
 
   /** Whether every login of the last quarter of an hour and the one before was refused, and no person did anything. */
   const isRefusalUntold = (at: number): boolean => {
@@ -80,11 +93,22 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     const isLong = first !== undefined && lastGood >= 0 && at - first.at > LONGEST_FIRST_WAIT_MS;
     return isLong && !persons.some((time) => time >= (logins[lastGood]?.at ?? 0));
   };
+  /** Whether the last login was refused, nothing was granted after it, and no person did anything. */
+  const isStillRefused = (at: number): boolean => {
+    const ended = world.requests.filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt <= at);
+    const refused = ended.findLastIndex(({ endpoint, status }) => endpoint === 'login' && status === 401);
+    const later = ended.slice(refused + 1);
+    const isKnown = refused >= 0 && !persons.some((time) => time >= (ended[refused]?.at ?? 0));
+    return isKnown && !later.some(({ status }) => status === 200 || status === 304);
+  };
   const fail = (text: string): void => {
     failure ??= text;
     note(`FAILED: ${text}`);
   };
-  const deliveries = createDeliveryJudge(fail, { hasData: () => told.length > 0, isRefusalUntold });
+  const deliveries = createDeliveryJudge(fail, {
+    ...{ hasData: () => told.length > 0, isRefusalUntold, isStillRefused },
+    triedAt: (id) => world.tries.find((one) => one.id === id)?.at ?? elapsed(),
+  });
   const rows = (sql: string, at = path): readonly Row[] => reader.rows(at, sql);
   const lastSeq = (at = path): number => Number(rows('SELECT max(seq) AS seq FROM league_changes', at)[0]?.seq ?? 0);
   const readLive = (at = path): Set<string> => new Set(rows(LIVE, at).map(({ league_id }) => String(league_id)));
@@ -124,6 +148,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     requestsBefore = world.requests.length;
     const unanswered = sent.filter(({ status }) => status === undefined);
     if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);
+    const redirected = sent.filter(({ status = 0 }) => status >= 300 && status < 400 && status !== 304);
+    if (redirected.length > 1) fail(`run ${run_id}: tried again after a redirect`);
     if (DENIALS.some((name) => world.switches.active().includes(name))) deniedAt = elapsed();
     if (error_kind === 'credentials' && elapsed() - deniedAt > DENIAL_MS && sent.length > 0)
       fail(`run ${run_id}: refused, although no fault refuses anything`);
@@ -136,13 +162,15 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (trigger === 'schedule' || trigger === 'catch-up') ends.push(elapsed());
     const startedAt = elapsed() - Number(duration_ms);
     const isSoon = startedAt - caughtUp.endedAt < 60_000 && !steps.some((time) => time >= caughtUp.startedAt);
-    if (trigger === 'catch-up' && isSoon) fail(`run ${run_id}: missed slots were made up twice`);
-    if (trigger === 'catch-up' && GOOD.includes(String(outcome))) caughtUp = { startedAt, endedAt: elapsed() };
+    const isForNextSlot = caughtUp.nextSlot <= now() - Number(duration_ms);
+    if (trigger === 'catch-up' && isSoon && !isForNextSlot) fail(`run ${run_id}: missed slots were made up twice`);
+    if (trigger === 'catch-up' && GOOD.includes(String(outcome)))
+      caughtUp = { startedAt, endedAt: elapsed(), nextSlot: schedule?.nextTime(now()) ?? Number.POSITIVE_INFINITY };
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
     const listedNow = new Set<string>(JSON.parse(String(found.live)));
-    told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq) }];
+    told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq), at: now() }];
     const staleAt = (schedule?.nextTimes(3, now()).at(-1) ?? Number.NaN) + RUN_TIMEOUT_MS;
     good = { runId: Number(run_id), startedAt, at: elapsed(), leftMs: staleAt - now(), staleAt };
     failures = 0;
@@ -162,8 +190,20 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
     live = listedNow;
     const held: readonly string[] = JSON.parse(String(found.held));
+    if (held.some((id) => !heldBefore.includes(id))) deliveries.noteHeld();
+    heldBefore = held;
     const back = held.filter((id) => ids?.includes(id));
     if (back.length > 0) fail(`run ${run_id}: listed, but still held: ${back}`);
+  };
+  /** `since`: the requests after the last login, which was granted in this life. */
+  const judgeRenewal = (request: Request, [granted, ...since]: readonly Request[]): void => {
+    const grantedAt = granted?.at ?? 0;
+    const isDisturbed = [...persons, ...steps].some((time) => time >= grantedAt);
+    if (isDisturbed || request.at - deniedAt < DENIAL_MS || mayBePaused(grantedAt)) return;
+    const isRejected = since.some(({ status }) => status === 401 || status === 403 || status === 200);
+    const ageMs = request.at - grantedAt;
+    if (ageMs < SHORT_LIFE_MS && !isRejected) fail(`logged in again after ${ageMs} ms, though nothing was rejected`);
+    if (ageMs > world.tokenLifeMs + LONGEST_FIRST_WAIT_MS) fail(`a token was renewed only after ${ageMs} ms`);
   };
   const judgeRequests = (): void => {
     for (; judgedRequests < world.requests.length; judgedRequests += 1) {
@@ -177,11 +217,15 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       );
       if (open !== undefined) fail(`two requests of ${request.endpoint} at once`);
       const pause = before.findLast(({ pauseUntil = 0 }) => pauseUntil > request.at);
-      const isKnown = pause !== undefined && (pause.life === request.life || !steps.some((at) => at >= pause.at));
+      const isStored = pause !== undefined && troubleAt < pause.at && !steps.some((at) => at >= pause.at);
+      const isKnown = pause !== undefined && (pause.life === request.life || isStored);
       if (request.isLate) fail(`a request of ${request.endpoint} with a token that had expired`);
       if (isKnown && (pause.endedAt ?? 0) < request.at)
         fail(`sent ${(pause.pauseUntil ?? 0) - request.at} ms before the end of a Retry-After`);
       const refused = before.findLast(({ endpoint }) => endpoint === 'login');
+      if (request.endpoint === 'login') awaited.delete('a login with the new password');
+      if (request.endpoint === 'login' && refused?.status === 200 && refused.life === request.life)
+        judgeRenewal(request, before.slice(before.indexOf(refused)));
       if (request.endpoint !== 'login' || refused?.status !== 401 || refused.life !== request.life) continue;
       if (persons.some((at) => at >= refused.at)) continue;
       const waitedMs = request.at - refused.at;
@@ -195,13 +239,17 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     for (; judgedTries < world.tries.length; judgedTries += 1) {
       const one = world.tries[judgedTries];
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
-      const waitedMs = (one?.at ?? 0) - (earlier[0]?.at ?? 0);
       const last = earlier.at(-1);
+      const waitedMs = (one?.at ?? 0) - (last?.at ?? 0);
       const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at && at < (one?.at ?? 0));
       if (last?.life === one?.life && isAccepted(answer?.status))
         fail('a message was sent again after it was accepted');
-      if (earlier.length === 1 && earlier[0]?.life === one?.life && waitedMs > LONGEST_FIRST_WAIT_MS)
-        fail(`a message was tried for the second time after ${waitedMs} ms`);
+      const [first] = earlier;
+      const isDisturbed = [troubleAt, ...persons, ...steps].some((time) => time >= (first?.at ?? 0));
+      if (first === undefined || isDisturbed || first.life !== one?.life) continue;
+      const leastMs = WAITS_MS[earlier.length - 1] ?? LAST_WAIT_MS;
+      if (waitedMs < leastMs || waitedMs > leastMs * 1.1 + LONGEST_FIRST_WAIT_MS)
+        fail(`attempt ${earlier.length + 1} at a message came after ${waitedMs} ms`);
     }
   };
   const judgeDeliveries = (): void => {
@@ -224,11 +272,20 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (isKnown && differs(row.announced_refused, row.login === 'refused'))
       fail(`refused is told as ${row.announced_refused}`);
   };
+  /** Logins and failed polls that are too old are deleted within a day, or two after a step of the clock, if they can be. */
+  const expectPruned = (at: string): void => {
+    const since = elapsed() - 3 * DAY_MS;
+    if (troubleAt > since || steps.some((time) => time > since)) return;
+    const before = new Date(now() - currentRetentionMs - 2 * DAY_MS).toISOString();
+    const [old = {}] = rows(tooOld(before), at);
+    if (old.logins !== 0 || old.runs !== 0) fail(`kept for too long: ${JSON.stringify(old)}`);
+  };
   const judgeAwaited = (): void => {
     for (const [what, until] of awaited) {
       const isBlocked =
         what === 'a poll after a pause' && (elapsed() - deniedAt < DENIAL_MS || pauseNow() !== undefined);
-      if (elapsed() > until && !isBlocked) fail(`${what} did not come`);
+      const pauseEnds = Math.max(...world.requests.map(({ pauseUntil = 0 }) => pauseUntil));
+      if (elapsed() > Math.max(until, pauseEnds + LONGEST_FIRST_WAIT_MS) && !isBlocked) fail(`${what} did not come`);
     }
   };
   const isStale = (): boolean | undefined => {
@@ -267,6 +324,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     },
     setSettings: (given: Config): void => {
       ({ schedule, removalLimit } = given);
+      currentRetentionMs = given.runRetentionMs;
+      retentionMs = Math.min(retentionMs, currentRetentionMs);
     },
     /** `isRefusing`: whether a table takes nothing; by default as before. */
     markTrouble: (isRefusing = troubleAt === Number.POSITIVE_INFINITY): void => {
@@ -311,8 +370,12 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       path = at;
     },
     markPerson: (): unknown => persons.push(elapsed()),
-    markStep: (): unknown => steps.push(elapsed()),
-    markDenial: (): void => {
+    markStep: (): void => {
+      steps.push(elapsed());
+      latest = Math.max(latest, now());
+    },
+    changePassword: (isRunning: boolean): void => {
+      if (isRunning && isRefused()) awaited.set('a login with the new password', elapsed() + LONGEST_FIRST_WAIT_MS);
       deniedAt = elapsed();
     },
     accept: (ids: readonly string[]): void => {
@@ -340,6 +403,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (line.outcome !== undefined && line.duration_ms !== undefined) judgeRun(line);
     },
     throwIfFailed: (): void => {
+      latest = Math.max(latest, now());
       if (DENIALS.some((name) => world.switches.active().includes(name))) deniedAt = elapsed();
       judgeRequests();
       judgeTries();
@@ -358,16 +422,19 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const [found = {}] = rows(WHOLE, at);
       const outcomes = new Map<unknown, unknown>(JSON.parse(String(found.outcomes)));
       const seq = Number(found.seq);
-      for (const { runId, outcome, lastSeq: reported } of told) {
-        if (outcomes.get(runId) !== outcome) fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
+      for (const { runId, outcome, lastSeq: reported, at: toldAt } of told) {
+        const mayBeDeleted = toldAt - RUN_TIMEOUT_MS < latest - retentionMs && !outcomes.has(runId);
+        if (outcomes.get(runId) !== outcome && !mayBeDeleted)
+          fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
         if (seq < reported) fail(`change ${reported} was reported and is gone`);
       }
-      const { changes, runs, running, tries, unequal } = found;
+      const { changes, runs, running, tries, unequal, broken } = found;
       if (isStopped && Number(running) > 0 !== isEndUnsaved) fail(`${running} runs go on after a stop`);
       isEndUnsaved = false;
       const isOneEnded = (good?.at ?? 0) <= troubleAt || Number(running) <= 1;
       if (changes || runs || !isOneEnded) fail(`out of order: ${JSON.stringify({ changes, runs, running })}`);
       if (tries !== null) fail(`run ${tries} was not tried four times`);
+      if (broken !== null) fail(`change ${broken} does not follow the one before it`);
       if (unequal !== null) fail(`the feed does not give the table: ${unequal}`);
     },
     /** Faults have ended long ago. */
@@ -380,6 +447,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const listed = world.leagues().map(({ league_id }) => String(league_id));
       if (stored.size !== listed.length || listed.some((id) => !stored.has(id)))
         fail('the leagues are not those of the service');
+      deliveries.expectEnded();
+      expectPruned(at);
       const attention = rows(TO_DO, at);
       if (attention.length > 0) fail(`attention: ${JSON.stringify(attention)}`);
       const [hook] = rows('SELECT accepted_seq, announced_stale, announced_refused FROM webhook', at);
@@ -389,6 +458,12 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   };
 }
 
+const DAY_MS = 24 * 3_600_000;
+/** Shorter than any token lives. */
+const SHORT_LIFE_MS = 20 * 60_000;
+/** Between the attempts at a message (contract, 10); each up to a tenth longer. */
+const WAITS_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000];
+const LAST_WAIT_MS = 36_000_000;
 /** The longest step of a clock, and a pause. */
 const LONGEST_DOUBT_MS = 42 * 3_600_000;
 /** After the first refusal: a minute, and a short sleep may last minutes longer. */
@@ -401,6 +476,11 @@ const RUN_TIMEOUT_MS = 120_000;
 const PASSING = ['network', 'status', 'timeout'];
 const LONG_RUN_MS = 60_000;
 const isAccepted = (status = 0): boolean => status >= 200 && status < 300;
+const tooOld = (before: string): string => `SELECT
+  (SELECT count(*) FROM logins WHERE at < '${before}' AND id < (SELECT max(id) FROM logins)) AS logins,
+  (SELECT count(*) FROM runs WHERE started_at < '${before}' AND kind = 'leagues' AND outcome = 'failed'
+    AND id < (SELECT id FROM last_polls) AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
+    AND id NOT IN (SELECT first_run_id FROM held_removals) AND id NOT IN (SELECT first_run_id FROM drift)) AS runs`;
 const GOOD = ['changed', 'unchanged', 'held'];
 const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused,
   (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'refuse_%') AS refusals,
@@ -414,7 +494,10 @@ const TO_DO = `SELECT what FROM attention
 const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;
-/** Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another. */
+/**
+ * Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another;
+ * `broken`: a change that does not begin where the one before it has ended.
+ */
 const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(json_array(id, outcome)) FROM runs) AS outcomes,
   (SELECT count(*) FROM (SELECT at, lag(at) OVER (ORDER BY seq) AS before FROM league_changes) WHERE at < before) AS changes,
@@ -424,6 +507,12 @@ const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT max(id) FROM runs WHERE kind = 'leagues' AND error_kind = 'network' AND not_before IS NULL
     AND (attempts > 6 OR attempts BETWEEN 1 AND 3 AND finished_at < strftime('%FT%H:%M:%fZ', started_at, '+60 seconds')))
     AS tries,
+  (SELECT max(seq) FROM (SELECT seq, kind, before, lag(kind) OVER of_league AS last,
+      lag(coalesce(after, before)) OVER of_league AS ended
+      FROM league_changes WINDOW of_league AS (PARTITION BY league_id ORDER BY seq)) AS change
+    WHERE CASE kind WHEN 'added' THEN last IS NOT NULL WHEN 'restored' THEN last IS NOT 'removed'
+        ELSE coalesce(last, 'removed') = 'removed' OR before = '{}' END
+      OR EXISTS (SELECT * FROM json_each(before) AS old WHERE old.value IS NOT ended ->> ('$.' || old.key))) AS broken,
   (SELECT max(league_id) FROM leagues
     LEFT JOIN (SELECT league_id, kind, after, max(seq) FROM league_changes GROUP BY league_id) USING (league_id)
     WHERE kind IS NULL OR (kind = 'removed') <> (removed_at IS NOT NULL)

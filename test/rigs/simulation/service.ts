@@ -53,12 +53,15 @@ const ODD_TIMES = ['born-expired', 'wrong-clock'];
 /** `pausing`: most answers ask for a pause that ends near the end of a run. */
 const LATENCIES_MS = { up: [5, 400], down: [5, 400], slow: [5_000, 90_000], pausing: [5, 29_000] } as const;
 type Condition = keyof typeof LATENCIES_MS;
+/** How long such a pause is, at most. */
+const PAUSES_S = { service: [180, 180, 7_200], receiver: [180] };
 
 /** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
 export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
   /** Of the service, which no step of the worker's clock moves. */
   const now = (): number => startAt + elapsed();
-  const tokens = createTokenIssuer(random.pick(TOKEN_LIVES_MS));
+  const tokenLifeMs = random.pick(TOKEN_LIVES_MS);
+  const tokens = createTokenIssuer(tokenLifeMs);
   const service = { username: 'player', password: 'first-password', tokens, leagues: () => leagues, now };
   const switches = createFaultSwitches([], tokens, () => undefined);
   const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', Condition>;
@@ -98,7 +101,11 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   };
   const askForPause = (party: 'service' | 'receiver'): SimulatedResponse | undefined =>
     network[party] === 'pausing' && random.chance(0.7)
-      ? { status: 503, headers: { 'Retry-After': `${random.int(1, 180)}` }, body: { result: 'fail' } }
+      ? {
+          status: 503,
+          headers: { 'Retry-After': `${random.int(1, random.pick(PAUSES_S[party]))}` },
+          body: { result: 'fail' },
+        }
       : undefined;
   const serve = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     const { pathname, searchParams } = new URL(request.url);
@@ -147,7 +154,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     return answer(given, request, signal);
   };
   return {
-    ...{ requests, secrets, delivered, tries, network, switches, tokens, service },
+    ...{ requests, secrets, delivered, tries, network, switches, tokens, tokenLifeMs, service },
     leagues: () => leagues,
     setLeagues: (list: readonly Record<string, unknown>[]): void => {
       leagues = list;

@@ -3,7 +3,7 @@ import { runAndShrink } from './shrink.ts';
 import { runWorld } from './world.ts';
 
 /** See README.md. */
-const { SEED, WORLDS = '14', FIRST = '1' } = process.env;
+const { SEED, WORLDS = '30', FIRST = '1' } = process.env;
 /** How often an endless run says how far it is. */
 const TOLD_EVERY = 50;
 

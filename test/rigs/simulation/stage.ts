@@ -10,11 +10,12 @@ import { createRandom } from './random.ts';
 import { createReader } from './reader.ts';
 import { createService, RECEIVER_URL, SERVICE_URL } from './service.ts';
 
-const SCHEDULES = ['5 */2 * * *', '*/20 */6 * * *', '0 1,5,9,13,17,21 * * *', '30 4 1,15 * 5', '17 3-15 * * 1-5'];
+const SCHEDULES = ['5 */4 * * *', '*/20 */12 * * *', '0 1,5,9,13,17,21 * * *', '30 4 1,15 * 5', '17 3-15 * * 1-5'];
 /** What an operator may change between two lives. */
 const PROFILE_SCHEDULES = ['off', '0 */8 * * *', '40 3 * * *'];
 const ZONES = ['UTC', 'Europe/London', 'America/New_York', 'Australia/Lord_Howe'];
 const REMOVAL_LIMITS = [5, 20, 50];
+const RETENTIONS = ['1d', '3d', '90d'];
 /** A week with a change of clocks in Europe, one with another in America, and one without. */
 const STARTS = ['2026-10-22T09:30:00.000Z', '2026-10-29T22:10:00.000Z', '2026-07-03T00:00:00.000Z'].map(Date.parse);
 const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
@@ -46,6 +47,7 @@ export function createStage(seed: number) {
     LEAGUE_SYNC_PROFILE_SCHEDULE: random.pick(PROFILE_SCHEDULES),
     LEAGUE_SYNC_TIMEZONE: random.pick(ZONES),
     LEAGUE_SYNC_REMOVAL_LIMIT: `${random.pick(REMOVAL_LIMITS)}%`,
+    LEAGUE_SYNC_RUN_RETENTION: random.pick(RETENTIONS),
   });
   let drawn = drawSettings();
   let isNew = true;

@@ -5,11 +5,11 @@ import { createStage } from './stage.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** How long it is until the next thing happens, at most, in minutes: most things meet others, between long rests. */
-const GAPS = [0, 2, 15, 60, 240];
+const GAPS = [0, 2, 15, 60, 1_800];
 /** How long faults come and go. */
 const TROUBLE_MS = 6 * 24 * HOUR;
-/** How long everything then has to become well again: a refused message waits for up to 11 h. */
-const PEACE_MS = 14 * HOUR;
+/** How long everything then has to become well again: a refused message waits for up to 11 h, or until SIGHUP. */
+const PEACES_MS = [2 * HOUR, 2 * HOUR, 14 * HOUR];
 /** How often it is looked at what the worker shows of itself. */
 const SHARE_SHOWN = 0.15;
 const LINES_SHOWN = 60;
@@ -44,7 +44,7 @@ export async function runWorld(seed: number, { actions, without } = ALL): Promis
     await pass(HOUR);
     await person.acceptRemovals();
     await person.moveWebhook(judge.acceptedSeq(lives.path()));
-    await pass(PEACE_MS);
+    await pass(random.pick(PEACES_MS));
     person.hangUp();
     await pass(HOUR);
     judge.expectWell(lives.path(), lives.copiedSeq());
