@@ -157,6 +157,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
   return {
     hangUp: (): void => {
       say('SIGHUP');
+      if (lives.isRunning()) judge.await('a poll that was asked for');
       lives.pollNow();
     },
     askForPoll: async (): Promise<void> => {

@@ -62,6 +62,9 @@ export function createDeliveryJudge(
       const { type, data } = JSON.parse(body);
       const isAccepted = status !== undefined && isSuccess(status);
       if (type === 'leagues.changed') {
+        const seqs = data.changes.map(({ seq }: { seq: number }) => seq);
+        if (seqs.some((seq: number, index: number) => seq !== data.from_seq + index) || seqs.at(-1) !== data.to_seq)
+          fail(`message ${id} of ${data.from_seq} to ${data.to_seq} has the changes ${seqs}`);
         if (known === undefined) {
           if (!sent.refused && isRefusalUntold(at)) fail('changes were sent before credentials.refused');
           const follows = last.isAccepted && data.from_seq === last.to + 1;

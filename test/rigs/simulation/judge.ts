@@ -29,6 +29,7 @@ type Awaited =
   | 'a poll at its slot'
   | 'a poll that was asked for'
   | 'a poll after a pause'
+  | 'a poll at the start'
   | 'a login with the new password';
 
 /** What holds at all times. Remembers the first thing that does not. */
@@ -75,6 +76,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
   let judgedRequests = 0;
   let judgedDeliveries = 0;
   let judgedTries = 0;
+  let movedAt = Number.NEGATIVE_INFINITY;
   let requestsBefore = 0;
   /** When a fault last denied access, or the password was changed. */
   let deniedAt = 0;
@@ -188,13 +190,17 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       fail(`run ${run_id}: the guard let ${gone.length} go`);
     for (const id of listedNow)
       if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
-    live = listedNow;
+    const missing = [...live].filter((id) => !ids?.includes(id) && !accepted.has(id));
+    if (outcome === 'held' && ids !== undefined && ids.length > 0 && !hasBadRows && missing.length <= 5)
+      fail(`run ${run_id}: held, though only ${missing.length} are missing`);
     const held: readonly string[] = JSON.parse(String(found.held));
     if (held.some((id) => !heldBefore.includes(id))) deliveries.noteHeld();
     heldBefore = held;
+    live = listedNow;
     const back = held.filter((id) => ids?.includes(id));
     if (back.length > 0) fail(`run ${run_id}: listed, but still held: ${back}`);
   };
+  const isBeforePerson = (at: number): boolean => persons.some((time) => time >= at);
   /** `since`: the requests after the last login, which was granted in this life. */
   const judgeRenewal = (request: Request, [granted, ...since]: readonly Request[]): void => {
     const grantedAt = granted?.at ?? 0;
@@ -229,7 +235,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (request.endpoint !== 'login' || refused?.status !== 401 || refused.life !== request.life) continue;
       if (persons.some((at) => at >= refused.at)) continue;
       const waitedMs = request.at - refused.at;
-      if (waitedMs < 59_000) fail(`a login ${waitedMs} ms after it was refused`);
+      const again = before.filter(({ endpoint, life }) => endpoint === 'login' && life === refused.life);
+      const count = again.length - 1 - again.findLastIndex(({ status, at }) => status !== 401 || isBeforePerson(at));
+      const leastMs = Math.min(60_000 * 2 ** Math.max(0, count - 1), 3_600_000) - 1_000;
+      if (waitedMs < leastMs) fail(`a login ${waitedMs} ms after it was refused ${count} times in a row`);
       const earlier = before.filter(({ endpoint, life }) => endpoint === 'login' && life === refused.life).at(-2);
       const isFirst = earlier?.status === 200 && pause === undefined && before.at(-1) === refused;
       if (isFirst && waitedMs > 110_000) fail(`the first login after a refusal came ${waitedMs} ms later`);
@@ -239,6 +248,13 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     for (; judgedTries < world.tries.length; judgedTries += 1) {
       const one = world.tries[judgedTries];
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
+      const before = world.tries.slice(0, judgedTries);
+      const pause = before.findLast(({ pauseUntil = 0 }) => pauseUntil > (one?.at ?? 0));
+      if (pause !== undefined && pause.life === one?.life && !steps.some((time) => time >= pause.at))
+        fail(`a message ${(pause.pauseUntil ?? 0) - one.at} ms before the end of a Retry-After`);
+      const gone = before.at(-1);
+      const isStopped = gone?.status === 410 && Math.max(movedAt, troubleAt) < gone.at && gone.life === one?.life;
+      if (isStopped) fail('a message after 410 (Gone)');
       const last = earlier.at(-1);
       const waitedMs = (one?.at ?? 0) - (last?.at ?? 0);
       const answer = world.delivered.find(({ id, at }) => id === last?.id && at >= last.at && at < (one?.at ?? 0));
@@ -352,6 +368,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       lastOutcome = '';
       failures = undefined;
       isUnsure = (rows(LAST_GOOD)[0]?.id ?? undefined) !== good?.runId;
+      const isRecent = good !== undefined && elapsed() - good.at < 60_000;
+      if (!isUnsure && !isRecent) awaited.set('a poll at the start', elapsed() + LONGEST_FIRST_WAIT_MS);
     },
     backUp: (): void => {
       backup = { told, good };
@@ -382,6 +400,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       for (const id of ids) accepted.add(id);
     },
     moveWebhook: (seq: number): void => {
+      movedAt = elapsed();
       judgeDeliveries();
       deliveries.move(seq);
     },
@@ -395,6 +414,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       }
       if (line.not_before !== undefined && !mayBePaused(elapsed() - 1_000))
         fail('postponed, although no pause goes on');
+      if (line.kind === 'leagues' && line.trigger === 'start') awaited.delete('a poll at the start');
       if (line.kind === 'leagues' && line.trigger === 'manual') awaited.delete('a poll that was asked for');
       if (String(line.msg).includes('could not be written')) {
         isEndUnsaved = true;
@@ -428,12 +448,13 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
           fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
         if (seq < reported) fail(`change ${reported} was reported and is gone`);
       }
-      const { changes, runs, running, tries, unequal, broken } = found;
+      const { changes, runs, running, tries, unequal, broken, miscounted } = found;
       if (isStopped && Number(running) > 0 !== isEndUnsaved) fail(`${running} runs go on after a stop`);
       isEndUnsaved = false;
       const isOneEnded = (good?.at ?? 0) <= troubleAt || Number(running) <= 1;
       if (changes || runs || !isOneEnded) fail(`out of order: ${JSON.stringify({ changes, runs, running })}`);
       if (tries !== null) fail(`run ${tries} was not tried four times`);
+      if (miscounted !== null) fail(`the counts of run ${miscounted} are not those of its changes`);
       if (broken !== null) fail(`change ${broken} does not follow the one before it`);
       if (unequal !== null) fail(`the feed does not give the table: ${unequal}`);
     },
@@ -496,7 +517,8 @@ const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;
 /**
  * Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another;
- * `broken`: a change that does not begin where the one before it has ended.
+ * `broken`: a change that does not begin where the one before it has ended; `miscounted`: a run whose counts do not add
+ * up, or not to its changes.
  */
 const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(json_array(id, outcome)) FROM runs) AS outcomes,
@@ -507,6 +529,13 @@ const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT max(id) FROM runs WHERE kind = 'leagues' AND error_kind = 'network' AND not_before IS NULL
     AND (attempts > 6 OR attempts BETWEEN 1 AND 3 AND finished_at < strftime('%FT%H:%M:%fZ', started_at, '+60 seconds')))
     AS tries,
+  (SELECT max(id) FROM runs LEFT JOIN (
+      SELECT run_id, json_array(count(*) FILTER (WHERE kind = 'added'), count(*) FILTER (WHERE kind = 'changed'),
+        count(*) FILTER (WHERE kind = 'removed'), count(*) FILTER (WHERE kind = 'restored')) AS counts
+      FROM league_changes GROUP BY run_id) ON run_id = id
+    WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
+      AND (http_status <> 304 AND received <> added + changed + unchanged + restored + rejected + duplicates
+        OR json_array(added, changed, removed, restored) <> coalesce(counts, '[0,0,0,0]'))) AS miscounted,
   (SELECT max(seq) FROM (SELECT seq, kind, before, lag(kind) OVER of_league AS last,
       lag(coalesce(after, before)) OVER of_league AS ended
       FROM league_changes WINDOW of_league AS (PARTITION BY league_id ORDER BY seq)) AS change

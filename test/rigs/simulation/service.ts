@@ -32,7 +32,14 @@ export type Request = {
 };
 
 /** An attempt to send a message, whether it came or not. */
-export type Try = { readonly at: number; readonly id: string; readonly life: number };
+export type Try = {
+  readonly at: number;
+  readonly id: string;
+  readonly life: number;
+  /** Of a complete answer, and the end of the wait that it asked for, in elapsed ms. */
+  status?: number;
+  pauseUntil?: number;
+};
 
 export type Delivered = {
   readonly at: number;
@@ -99,14 +106,17 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     const text = typeof given.body === 'string' ? given.body : JSON.stringify(given.body ?? '');
     return { ...head, body: new TextEncoder().encode(text) };
   };
-  const askForPause = (party: 'service' | 'receiver'): SimulatedResponse | undefined =>
-    network[party] === 'pausing' && random.chance(0.7)
-      ? {
-          status: 503,
-          headers: { 'Retry-After': `${random.int(1, random.pick(PAUSES_S[party]))}` },
-          body: { result: 'fail' },
-        }
-      : undefined;
+  const askForPause = (party: 'service' | 'receiver'): SimulatedResponse | undefined => {
+    if (network[party] !== 'pausing' || random.chance(0.3)) return undefined;
+    const seconds = random.int(1, random.pick(PAUSES_S[party]));
+    const pause = random.chance(0.3) ? new Date(now() + seconds * 1_000).toUTCString() : `${seconds}`;
+    return { status: 503, headers: { 'Retry-After': pause }, body: { result: 'fail' } };
+  };
+  const endOfPause = ({ headers }: SimulatedResponse): number | undefined => {
+    const pause = headers?.['Retry-After'];
+    if (pause === undefined) return undefined;
+    return /^\d+$/.test(pause) ? elapsed() + Number(pause) * 1_000 : Date.parse(pause) - startAt;
+  };
   const serve = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     const { pathname, searchParams } = new URL(request.url);
     const endpoint = findEndpoint(pathname);
@@ -126,8 +136,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       logged.status = given.status;
       if (endpoint === 'login' && given.status === 200)
         isOddToken = ODD_TIMES.some((name) => switches.active().includes(name));
-      const pause = given.headers?.['Retry-After'];
-      if (pause !== undefined) logged.pauseUntil = elapsed() + Number(pause) * 1_000;
+      const pauseUntil = endOfPause(given);
+      if (pauseUntil !== undefined) logged.pauseUntil = pauseUntil;
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
       for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
       logged.hasBadRows = BAD_ROWS.some((name) => switches.active().includes(name));
@@ -141,7 +151,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   const receive = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     const note = (status: number | undefined): unknown =>
       delivered.push({ at: elapsed(), id: request.headers?.['webhook-id'] ?? '', body: request.body ?? '', status });
-    tries.push({ at: elapsed(), id: request.headers?.['webhook-id'] ?? '', life });
+    const logged: Try = { at: elapsed(), id: request.headers?.['webhook-id'] ?? '', life };
+    tries.push(logged);
     await pass('receiver', request, signal).catch((error: unknown) => {
       // It may have come nevertheless.
       if (!(error instanceof TransportError) || !['ECONNREFUSED', 'ETIMEDOUT'].includes(error.code)) note(undefined);
@@ -151,7 +162,9 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     const given = askForPause('receiver') ?? switches.respond('webhooks', () => ({ status: 204 }), context);
     if (given.delivery === undefined) note(given.status);
     else note(undefined);
-    return answer(given, request, signal);
+    const response = await answer(given, request, signal);
+    const pauseUntil = endOfPause(given);
+    return Object.assign(logged, { status: given.status }, pauseUntil && { pauseUntil }) && response;
   };
   return {
     ...{ requests, secrets, delivered, tries, network, switches, tokens, tokenLifeMs, service },
