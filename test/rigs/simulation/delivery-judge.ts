@@ -21,8 +21,8 @@ export function createDeliveryJudge(
   let moved: readonly number[] = [];
   const sent = { stale: false, refused: false };
   let [wasTold, mayRepeat] = [false, false];
-  /** Whether more removals are held than when that was told. */
-  let isMoreHeld = false;
+  /** Since when more removals are held than when that was told; undefined if no more are. */
+  let moreHeldAt: number | undefined;
   /** Whether the receiver may know of a state of which the database does not know that it was told. */
   let isUnsure = false;
   return {
@@ -34,22 +34,22 @@ export function createDeliveryJudge(
       isUnsure ||= sent.stale || sent.refused;
     },
     /** That the last message was sent may not be recorded: what it told may be told again. */
-    kill: (): void => {
+    kill: (now: number): void => {
       mayRepeat = wasTold;
-      isMoreHeld = true;
+      moreHeldAt = now;
       isUnsure ||= sent.stale || sent.refused;
     },
-    noteHeld: (): void => {
-      isMoreHeld = true;
+    noteHeld: (at: number): void => {
+      moreHeldAt = at;
     },
     /** An end is told of each state that was told, once faults have ended long ago. */
     expectEnded: (): void => {
       if (!isUnsure && (sent.stale || sent.refused)) fail(`the receiver still believes ${JSON.stringify(sent)}`);
     },
     /** The webhook goes on where the backup was; a message that it had in flight keeps its bounds. */
-    restore: (webhook: Row | undefined): void => {
+    restore: (webhook: Row | undefined, now: number): void => {
       moved = [...moved, ...[webhook?.accepted_seq, webhook?.message_to_seq, last.to].map(Number)];
-      [isMoreHeld, isUnsure] = [true, true];
+      [moreHeldAt, isUnsure] = [now, true];
       sent.stale ||= webhook?.announced_stale === 1;
       sent.refused ||= webhook?.announced_refused === 1;
     },
@@ -80,8 +80,10 @@ export function createDeliveryJudge(
       if (known !== undefined) return;
       if (type === 'credentials.accepted' && isStillRefused(triedAt(id)))
         fail('credentials.accepted, but nothing was granted');
-      if (type === 'removals.held' && !isMoreHeld) fail('removals.held, but no more are held');
-      if (type === 'removals.held') isMoreHeld = false;
+      if (type === 'removals.held') {
+        if (moreHeldAt === undefined) fail('removals.held, but no more are held');
+        else if (moreHeldAt < triedAt(id)) moreHeldAt = undefined;
+      }
       if (type === 'data.stale' && !hasData()) fail('data.stale before there was any');
       const isFirst = type === 'data.fresh' ? !sent.stale : type === 'credentials.accepted' && !sent.refused;
       if (isFirst && !mayRepeat) fail(`${type} without its beginning`);

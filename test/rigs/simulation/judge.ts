@@ -194,7 +194,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (outcome === 'held' && ids !== undefined && ids.length > 0 && !hasBadRows && missing.length <= 5)
       fail(`run ${run_id}: held, though only ${missing.length} are missing`);
     const held: readonly string[] = JSON.parse(String(found.held));
-    if (held.some((id) => !heldBefore.includes(id))) deliveries.noteHeld();
+    if (held.some((id) => !heldBefore.includes(id))) deliveries.noteHeld(elapsed());
     heldBefore = held;
     live = listedNow;
     const back = held.filter((id) => ids?.includes(id));
@@ -358,7 +358,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     kill: (): void => {
       awaited.clear();
       judgeDeliveries();
-      deliveries.kill();
+      deliveries.kill(elapsed());
     },
     beginLife: (at: string): void => {
       path = at;
@@ -376,6 +376,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     },
     restore: (at: string): void => {
       ({ told, good } = backup);
+      heldBefore = [];
       // What was accepted when the backup was made is accepted again.
       const held = rows('SELECT league_id FROM held_removals WHERE accepted_at IS NOT NULL', at);
       for (const { league_id } of held) accepted.add(String(league_id));
@@ -384,7 +385,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       // Like a step of the clock, it makes an earlier worker's Retry-After unknown.
       steps.push(elapsed());
       judgeDeliveries();
-      deliveries.restore(rows('SELECT * FROM webhook', at)[0]);
+      deliveries.restore(rows('SELECT * FROM webhook', at)[0], elapsed());
       path = at;
     },
     markPerson: (): unknown => persons.push(elapsed()),
