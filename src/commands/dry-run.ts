@@ -17,7 +17,6 @@ import { assertSameService } from '../sync/same-service.ts';
 import { escapeAdvice, isPipe, type Terminal } from '../terminal/style.ts';
 import { plural } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
-import { formatCount } from '../time/duration.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
 import { loginDueSince } from './one-shot.ts';
@@ -106,8 +105,8 @@ function formatPlan(changes: readonly PlannedChange[], terminal: Terminal): stri
 
 function fold(rows: readonly ChangeRow[]): readonly ChangeRow[] {
   const names = rows.slice(0, NAMED).map(({ name }) => name);
-  const named = `${names.join(', ')} and ${formatCount(rows.length - NAMED)} more`;
   const counted = plural(rows.length, 'league');
+  const named = `${counted}: ${names.join(', ')}, …`;
   return rows.slice(0, 1).map((row) => ({ ...row, name: row.fields.length === 0 ? named : counted }));
 }
 

@@ -44,9 +44,9 @@ function formatPart(part: QueryResult, format: (part: QueryResult) => string): s
   } catch (error) {
     if (codeOf(error) !== 'ERR_STRING_TOO_LONG' && !(error instanceof RangeError)) throw error;
     const { columns, rows } = part;
-    const size = (name: string) => rows.reduce((sum, row) => sum + lengthOf(row[columns.indexOf(name)] ?? null), 0);
-    const [largest] = columns.toSorted((one, other) => size(other) - size(one));
-    throw new UsageError(`What the column ${largest} holds is too large to print${TAKE_PARTS}`);
+    const size = (index: number) => rows.reduce((sum, row) => sum + lengthOf(row[index] ?? null), 0);
+    const [largest = 0] = [...columns.keys()].toSorted((one, other) => size(other) - size(one));
+    throw new UsageError(`What the column ${columns[largest]} holds is too large to print${TAKE_PARTS}`);
   }
 }
 

@@ -33,10 +33,10 @@ const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad:
 const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync run`;
 /** Advice that is true only of a worker that runs. */
 const TRIES_AGAIN = 'The worker tries again by itself. If it keeps failing: ';
-/** What advice beside a message names. */
+/** What the advice of `attention` names, too. */
 const SETTINGS = /; check LEAGUE_SYNC_[^.]*/;
 /** Advice that `NO_WORKER` gives, and what is true only of a worker that runs. */
-const START = /^Start the worker if none runs: league-sync run\. ?(?:If one runs, [^.;]*[.;] ?)?/;
+const START = /^Start the worker if none runs: league-sync run\.(?! Its) ?(?:If one runs, [^.;]*[.;] ?)?/;
 /** The rows of `attention` that make the worker unready. */
 const BAD = new Set<string>(['stale', 'credentials-refused']);
 
@@ -123,7 +123,11 @@ function describeWorker(worker: LockStatus, times: Times): readonly Row[] {
 function describeHeld({ held_removals: held }: StatusReport): Row {
   if (held.length === 0) return ['held removals', 'none'];
   const accepted = held.filter((row) => row.accepted_at !== null).length;
-  return ['held removals', `${held.length}${accepted > 0 ? ` (${accepted} accepted)` : ''}`, 'warning'];
+  return [
+    'held removals',
+    `${formatCount(held.length)}${accepted > 0 ? ` (${formatCount(accepted)} accepted)` : ''}`,
+    'warning',
+  ];
 }
 
 /** The timestamp is by the service's clock; the age beside it is corrected for the clock skew. */
@@ -190,7 +194,7 @@ function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Tol
     if (ended.has(kind)) continue;
     const isGood = outcome === 'changed' || outcome === 'unchanged' || outcome === 'held';
     const counts = isGood && kind === 'leagues' ? describeCounts(run, run.http_status) : '';
-    const what = run.error_message?.replace(SETTINGS, '') ?? counts;
+    const what = run.error_message ?? counts;
     const index = told.findLastIndex((one) => one.run.kind === kind);
     const last = told[index];
     if (isFolding && last?.run.outcome === outcome && last.what === what && outcome !== 'changed')
@@ -205,21 +209,28 @@ function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Tol
   });
 }
 
-function formatRuns({ last_runs }: StatusReport, now: number, terminal: Terminal): string {
+function formatRuns({ last_runs, attention }: StatusReport, now: number, terminal: Terminal): string {
+  const isAdvised = attention.some(({ what }) => what === 'failing' || what === 'credentials-refused');
+  const withoutAdvice = (run: RunSummary): RunSummary =>
+    isAdvised && run.kind === 'leagues'
+      ? { ...run, error_message: run.error_message?.replace(SETTINGS, '') ?? null }
+      : run;
   const ifWide = (...cells: readonly string[]) => (terminal.columns >= WIDE_COLUMNS ? cells : []);
   const ifNotNarrow = (...cells: readonly string[]) => (terminal.columns < NARROW_COLUMNS ? [] : cells);
-  const rows = foldRuns(last_runs, !isPipe(terminal)).map(({ run, what, count, since }): readonly Cell[] => {
-    const times = since === undefined ? 'or more' : `since ${timeOfDay(Date.parse(since), now)}`;
-    const many = count === 1 ? '' : `×${count} ${times}`;
-    return [
-      ...ifNotNarrow(String(run.id)),
-      run.kind,
-      ...ifWide(run.trigger, run.started_at),
-      formatAge(now - Date.parse(run.started_at)),
-      { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
-      terminal.asTyped([many, what].filter((part) => part !== '').join(': ')),
-    ];
-  });
+  const rows = foldRuns(last_runs.map(withoutAdvice), !isPipe(terminal)).map(
+    ({ run, what, count, since }): readonly Cell[] => {
+      const times = since === undefined ? 'or more' : `since ${timeOfDay(Date.parse(since), now)}`;
+      const many = count === 1 ? '' : `×${count} ${times}`;
+      return [
+        ...ifNotNarrow(String(run.id)),
+        run.kind,
+        ...ifWide(run.trigger, run.started_at),
+        formatAge(now - Date.parse(run.started_at)),
+        { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
+        terminal.asTyped([many, what].filter((part) => part !== '').join(': ')),
+      ];
+    },
+  );
   const columns = [...ifNotNarrow('run'), 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'];
   return formatTable(columns, rows, terminal, MAX_LINES);
 }

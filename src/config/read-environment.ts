@@ -45,9 +45,10 @@ function ownSettings(source: Environment): Record<string, string> {
  */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
+  const wordsOf = (text: string): string => ` ${text.replaceAll(/[_-]/g, ' ')}`;
   const byLower = new Map(known.map((one) => [one.toLowerCase(), one]));
   const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
-  const longer = [...byLower.keys()].filter((one) => name.length >= 3 && `_${one}`.includes(`_${wanted}`));
+  const longer = [...byLower.keys()].filter((one) => name.length >= 3 && wordsOf(one).includes(wordsOf(wanted)));
   const [shortest] = longer.toSorted((one, other) => one.length - other.length);
   return byLower.get(shortest ?? closestMatch(wanted, [...byLower.keys()], { maxDistance }) ?? '');
 }

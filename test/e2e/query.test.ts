@@ -130,6 +130,7 @@ describe('query', { timeout: 60_000 }, () => {
 
   it.each([
     ['table', 'SELECT 1 AS a, zeroblob(300000000) AS b', 'What the column b holds is too large to print'],
+    ['table', "SELECT 'b' AS b, 1 AS a, zeroblob(300000000) AS a", 'What the column a holds is too large to print'],
     ['ndjson', 'SELECT 1 AS a, zeroblob(300000000) AS b', 'What the column b holds is too large to print'],
     ['csv', "SELECT printf('%.*c', 600000000, 'x')", 'SQL error: string or blob too big'],
   ])('says in the format %s which value is too large, and what to do', async (format, sql, what) => {

@@ -53,6 +53,11 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     expect(await advice()).toEqual([expect.stringMatching(/^The worker tries again by itself/)]);
     await worker.stop();
     bench.simulator.setFault('down', false);
+    bench.simulator.setFault('redirect', true);
+    expect((await bench.run(['profile'])).code).toBe(1);
+    // No row of `attention` tells of it.
+    expect((await bench.run(['status'])).stdout).toMatch(/ profile .*; check LEAGUE_SYNC_BASE_URL\./);
+    bench.simulator.setFault('redirect', false);
     bench.simulator.setFault('login-refused', true);
     expect((await bench.run(['sync'])).code).toBe(77);
     expect(await advice()).toEqual([expect.stringMatching(/^Correct LEAGUE_SYNC_USERNAME /)]);

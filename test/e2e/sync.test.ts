@@ -116,7 +116,7 @@ describe('at a terminal', () => {
     const bench = await setUp();
     const all = '→ all of them: league-sync sync --dry-run | cat';
     expect((await show(bench, 'sync --dry-run', 80)).lines).toEqual([
-      'added  NFL, NFL Preseason, NCAA Football and 121 more',
+      'added  124 leagues: NFL, NFL Preseason, NCAA Football, …',
       ...[all, '', 'dry run  124 added; nothing was written'],
     ]);
     expect((await show(bench, 'sync', 80)).lines).toEqual([

@@ -18,6 +18,7 @@ const HOSTILE: readonly (readonly [id: string, name: string])[] = [
   ['quotes', `O'Brien & "Sons"`],
   ['right-to-left', '\u202Eدوري المحترفين\u202C'],
   ['long', 'long '.repeat(40_000)],
+  ['one word', 'long'.repeat(60)],
   ['../../etc/passwd?x=1#y', 'an id that is a path'],
   ['<b>bold</b>', 'an id that is markup'],
   ['empty', ''],

@@ -14,6 +14,10 @@ it.each([
     ['This command sends a message: ./league-sync webhook test'],
   ],
   [
+    'Start the worker if none runs: league-sync run. Its next poll makes up for this one.',
+    ["The worker's next poll makes up for this one."],
+  ],
+  [
     'The worker tries again by itself. If it keeps failing: league-sync check.',
     ["If it keeps failing: LEAGUE_SYNC_DATABASE='/a b.db' ./league-sync check"],
   ],

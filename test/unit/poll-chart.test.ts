@@ -51,12 +51,21 @@ describe('the chart of polls', () => {
     expect(steps).toEqual([17, 478, 17, 17]);
   });
 
+  it('draws no poll from before it, and all although the clock was ahead at the oldest', () => {
+    const captionOf = (polls: readonly ReturnType<typeof pollAt>[]): string =>
+      /<p class="muted">(.*?)<\/p>/.exec(String(renderPolls(polls, 7.5 * HOUR, NOW)))?.[1]?.replace(/<[^>]*>/g, '') ??
+      '';
+    expect(captionOf([pollAt(NOW - 9 * HOUR)])).toMatch(/^half took at most/);
+    const polls = Array.from({ length: 60 }, (_, index) => pollAt(NOW - (index + 1) * 5 * MINUTE));
+    expect(captionOf([...polls, pollAt(NOW + DAY)])).toMatch(/^61 polls since today 07:00 &middot; half/);
+  });
+
   it('of few polls is shorter, so that they stay apart, and says since when there are any', () => {
     const polls = [1, 5, 10].map((minutes) => pollAt(NOW - minutes * MINUTE));
     const xs = boxesOf(polls, 7.5 * HOUR).map(({ x }) => x);
     expect([Math.min(...xs), Math.max(...xs)]).toEqual([502.6, 1_014.6]);
     const chart = String(renderPolls(polls, 7.5 * HOUR, NOW)).replace(/<[^>]*>/g, '');
-    expect(chart).toContain('3 polls since today 11:50 · half took');
+    expect(chart).toContain('3 polls since today 11:50 &middot; half took');
     expect(chart).toContain('11:42 11:44 11:46 11:48 11:50 11:52 11:54 11:56 11:58 12:00');
   });
 

@@ -436,6 +436,19 @@ describe('a session whose token is rejected', () => {
     expect(logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token', 'rejected-token']);
   });
 
+  it('that is never accepted is replaced ever more seldom, though the first request with each fails otherwise', async () => {
+    const { session, clock, signal, logins } = createStage({ lifeMs: DAY });
+    for (let poll = 0; poll < 96; poll += 1) {
+      const send = async () => {
+        if (poll % 2 === 0) throw outage();
+        return { rejection: refusal() };
+      };
+      await rejectionOf(session.request('leagues', { signal }, send));
+      await clock.advance(5 * MINUTE);
+    }
+    expect(logins.length).toBeLessThan(20);
+  });
+
   it('that was renewed after a rejection is replaced once if it is rejected, too', async () => {
     const stage = createStage({ lifeMs: HOUR });
     await askInVain(stage);

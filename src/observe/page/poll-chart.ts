@@ -69,7 +69,8 @@ export function renderPolls(newestFirst: readonly RunSummary[], fullMs: number, 
   if (newestFirst.length === 0)
     return html`<div class="top"><h2 id="polls-title">Polls</h2></div><p class="muted">No poll yet.</p>`;
   // A chart of few polls is shorter, and still has round times at its ticks.
-  const ageMs = now - Date.parse(newestFirst.at(-1)?.started_at ?? '');
+  // The clock may have been set back since a poll.
+  const ageMs = Math.max(0, ...newestFirst.map(({ started_at }) => now - Date.parse(started_at)));
   const atLeastMs = Math.max((MIN_STEPS * fullMs) / POLLS_SHOWN, ageMs * 1.03);
   const tickMs = TIME_STEPS_MS.find((ms) => ms * MAX_TICKS > atLeastMs) ?? fullMs;
   const spanMs = Math.min(fullMs, tickMs * MAX_TICKS);
@@ -86,16 +87,17 @@ export function renderPolls(newestFirst: readonly RunSummary[], fullMs: number, 
   const width = Math.max(2, Math.min(9, ((WIDTH - LEFT) / POLLS_SHOWN) * 0.75));
   const xOf = (poll: RunSummary): number => Math.min(WIDTH, toX(Date.parse(poll.started_at))) - width;
   const polls = newestFirst.filter((poll) => xOf(poll) >= LEFT).reverse();
+  const [since] = polls.map(({ started_at }) => started_at).toSorted();
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
   const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed`;
   const bars = polls.map((poll) => renderPoll(poll, { x: xOf(poll), width, longest }));
-  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${polls[0] && html`${countOf(polls.length, 'poll')} since ${momentInText(polls[0].started_at, now)}`}${describeDurations(good)}</p>${renderKey(polls)}</div>
+  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${since && html`${countOf(polls.length, 'poll')} since ${momentInText(since, now)} &middot; `}${describeDurations(good)}</p>${renderKey(polls)}</div>
 <div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${HATCH}${took.length === 0 ? '' : renderScale(longest)}${timeTicks(from, to, MAX_TICKS).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
 }
 
 function describeDurations(took: readonly number[]): string {
   if (took.length === 0) return '';
-  const half = ` · half took at most ${formatDuration(percentile(took, 0.5))}`;
+  const half = `half took at most ${formatDuration(percentile(took, 0.5))}`;
   return took.length < MIN_FOR_95 ? half : `${half}, all but 5 % at most ${formatDuration(percentile(took, 0.95))}`;
 }
 

@@ -148,7 +148,7 @@ function renderReason(message: string, splitCommands: State['splitCommands']): H
 type RowParts = { readonly what?: string; readonly begun?: Html | '' | null; readonly outlook?: Html | '' };
 
 const renderRow = (summary: Html, steps: Html | '' | undefined, { what = '', begun, outlook }: RowParts = {}): Html =>
-  html`<li data-what="${what}"><div><b>What happened <small>${begun}</small></b> <span>${summary}</span></div>${outlook && html`<div><b>What comes next</b> <span>${outlook}</span></div>`}${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
+  html`<li data-what="${what}"><div><b>What happened ${begun && html`<small>${begun}</small>`}</b> <span>${summary}</span></div>${outlook && html`<div><b>What comes next</b> <span>${outlook}</span></div>`}${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -159,7 +159,7 @@ const BETWEEN_STEPS = /; |(?<=\.) (?=[A-Z]|league-sync)/;
 
 /** Advice as fits a page: a line for each step, and a command, as it is to be typed, on a line of its own. */
 export function renderAdvice(text: string, splitCommands: State['splitCommands']): Html {
-  const steps = text.replace(NEEDLESS, '').split(BETWEEN_STEPS);
+  const steps = text.replace(NEEDLESS, '').replace(/^Its /, "The worker's ").split(BETWEEN_STEPS);
   return html`${steps.map((step) => renderStep(splitCommands(step)))}`;
 }
 
