@@ -36,11 +36,11 @@ function reportError(error: unknown, io: ProcessIO, mode: Mode | undefined): voi
   const isExpected = exitCodeOf(error) !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
   if (!(error instanceof Error)) io.printError(`${LEAD}failed for an unknown reason.`);
   else if (error instanceof SettingsError) io.printError(formatSettingsError(LEAD, error, io.errorTerminal));
-  else if (isExpected) {
-    const isAttended = mode === 'oneShot' && !isPipe(io.errorTerminal);
-    const needsNext = isAttended && error instanceof RunError && error.fix === undefined;
-    io.warn({ message: error.message, ...(needsNext && { fix: 'league-sync check' }) });
-  } else io.printError(LEAD + (error.stack ?? error.message));
+  else if (!isExpected) io.printError(LEAD + (error.stack ?? error.message));
+  else if (error instanceof RunError && !isPipe(io.errorTerminal)) {
+    const fix = error.fix ?? (mode === 'oneShot' ? 'league-sync check' : undefined);
+    io.warn({ message: error.what, ...(fix && { fix }) });
+  } else io.warn({ message: error.message });
 }
 
 export function createWarn(printError: ProcessIO['printError'], terminal: Terminal): ProcessIO['warn'] {

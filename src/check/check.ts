@@ -13,7 +13,7 @@ import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { checkDatabase, checkNoise, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
 import { checkConnection, checkListen } from './network.ts';
-import { type CheckResult, fail, failure, ok, skipped, type Watch, warn } from './result.ts';
+import { type CheckResult, fail, failure, LARGE_BYTES, ok, skipped, type Watch, warn } from './result.ts';
 import { checkService } from './service.ts';
 
 /** `settings` throws a SettingsError if `.env` cannot be read. */
@@ -23,8 +23,6 @@ export type CheckSource = {
 } & Program;
 
 const RUNS_SHOWN = 5;
-/** Reading a database of this size takes about half a second. */
-const LARGE_BYTES = 50_000_000;
 
 /** Yields results while the checks run. Writes nothing and does not take the worker's lock. */
 export async function* checkAll(source: CheckSource, watch: Watch): AsyncGenerator<CheckResult> {

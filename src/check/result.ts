@@ -16,6 +16,9 @@ export type Watch = {
   readonly onEvent: (event: ProgressEvent) => void;
 };
 
+/** Reading a database of this size takes about half a second. */
+export const LARGE_BYTES = 50_000_000;
+
 export function ok(name: string, message: string): CheckResult {
   return { name, result: 'ok', message };
 }

@@ -9,7 +9,7 @@ import { assertSchemaKnown, readMigrations, schemaVersion } from '../store/migra
 import { compareSchema } from '../store/schema-comparison.ts';
 import { plural } from '../terminal/text.ts';
 import { formatSize } from '../time/duration.ts';
-import { type CheckResult, fail, failure, ok, skipped } from './result.ts';
+import { type CheckResult, fail, failure, LARGE_BYTES, ok, skipped, type Watch } from './result.ts';
 
 type Connection = ReturnType<typeof openUntouched>;
 type Lines<T> = Generator<CheckResult, T>;
@@ -25,14 +25,14 @@ export const NOT_SEEN =
  * Whether a file is whole: a line for each thing that was looked at; returns what the file holds, if that can be read.
  * Throws a DatabaseError if one of the files cannot be read, is not ours, or was written by a newer version.
  */
-export function* verifyFile(path: string, against?: string): Lines<Verified | undefined> {
+export function* verifyFile(path: string, against?: string, say?: Watch['say']): Lines<Verified | undefined> {
   const other = against === undefined ? undefined : openUntouched(against);
   let db: Connection | undefined;
   /** Whether the file that it is compared with is being read. */
   let isOther = false;
   try {
     db = openUntouched(path, true);
-    const state = yield* verifyContent(db, path);
+    const state = yield* verifyContent(db, path, say);
     if (state === undefined || other === undefined || against === undefined) return state && { ...state, lacks: null };
     isOther = true;
     return { ...state, lacks: yield* compareWith(db, state, against, other) };
@@ -51,8 +51,9 @@ export function* verifyFile(path: string, against?: string): Lines<Verified | un
   }
 }
 
-function* verifyContent(db: Connection, path: string): Lines<FileState | undefined> {
+function* verifyContent(db: Connection, path: string, say?: Watch['say']): Lines<FileState | undefined> {
   const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
+  say?.(`reading ${formatSize(bytes)}`, bytes > LARGE_BYTES);
   const [found, size] = [checkIntegrity(db, bytes), formatSize(bytes)];
   if (found === 'ok') yield ok('integrity', `passes SQLite's integrity_check, ${size}`);
   else yield fail('integrity', `fails SQLite's integrity_check: ${found}`, FIX);
@@ -60,6 +61,7 @@ function* verifyContent(db: Connection, path: string): Lines<FileState | undefin
     yield skipped('everything else', FIX);
     return undefined;
   }
+  say?.('comparing the feed with the leagues', bytes > LARGE_BYTES);
   const { changes, leagues, lastSeq, misfits, differences } = foldFeed(db);
   const each = 'none is earlier than the one before, and each fits the version of its league before it';
   if (misfits.length > 0) yield fail('feed', misfits.join('; '), FIX);

@@ -6,7 +6,7 @@ import { leagueJson } from '../league/feed-json.ts';
 import type { League } from '../league/response-schemas.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
 import { openService } from '../service/service.ts';
-import { describeFields, describeLeague, nameBefore } from '../store/change-words.ts';
+import { describeLeague, nameBefore } from '../store/change-words.ts';
 import { changedFields } from '../store/queries/changed-fields.ts';
 import type { Change } from '../store/queries/feed.ts';
 import { readSnapshot } from '../store/queries/overview.ts';
@@ -14,8 +14,8 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
-import { escapeAdvice, escapeControls, isPipe, type Terminal } from '../terminal/style.ts';
-import { hangingIndent } from '../terminal/text.ts';
+import { escapeAdvice, isPipe, type Terminal } from '../terminal/style.ts';
+import { plural } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
@@ -81,27 +81,33 @@ function plannedChange(kind: PlannedChange['kind'], league: League, before: stri
 
 const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'bad', held: 'warning' } as const;
 
-/** At a terminal, of the leagues that change in the same way. */
-const ALIKE_SHOWN = 3;
+/** At a terminal, what more leagues than these have in common is one line. */
+const MOST_ALIKE = 10;
+const NAMED = 3;
 
 function formatPlan(changes: readonly PlannedChange[], terminal: Terminal): string {
   if (isPipe(terminal))
     return changes.map((change) => `${change.kind.padEnd('restored'.length)}  ${describeLeague(change)}`).join('\n');
-  const alike = new Map<string, number>();
-  const shown = changes.filter((change) => {
-    const what = change.kind === 'changed' ? describeFields(change) : change.league_id;
-    const count = (alike.get(what) ?? 0) + 1;
-    alike.set(what, count);
-    return count <= ALIKE_SHOWN;
+  const leagues = changes.map((change) => {
+    const row = toRow(change);
+    return row.fields.length === 0 ? [row] : row.fields.map((field) => ({ ...row, fields: [field] }));
   });
-  const lines = formatChanges(shown.map(toRow), terminal);
-  if (shown.length === changes.length) return [...lines, ''].join('\n');
-  const byField = Object.entries(Object.groupBy(changes.flatMap(changedFields), ({ field }) => field))
-    .map(([field, of = []]) => `${field} ${of.length}`)
-    .join(', ');
-  const left = `and ${changes.length - shown.length} that are like these; changed fields: ${byField}`;
-  const all = escapeAdvice('→ all of them: league-sync sync --dry-run | cat', terminal);
-  return [...lines, ...hangingIndent('… ', escapeControls(left), terminal.columns), all, ''].join('\n');
+  const groups = Map.groupBy(leagues.flat(), ({ mark, fields }) => JSON.stringify([mark.text, fields]));
+  const alike = [...groups.values()].filter((rows) => rows.length > MOST_ALIKE);
+  const folded = new Set(alike.flat());
+  const others = leagues.flatMap((rows) => {
+    const [row, ...rest] = rows.filter((one) => !folded.has(one));
+    return row === undefined ? [] : [{ ...row, fields: [row, ...rest].flatMap(({ fields }) => fields) }];
+  });
+  const all = alike.length === 0 ? [] : [escapeAdvice('→ all of them: league-sync sync --dry-run | cat', terminal)];
+  return [...formatChanges(alike.flatMap(fold), terminal), ...formatChanges(others, terminal), ...all, ''].join('\n');
+}
+
+function fold(rows: readonly ChangeRow[]): readonly ChangeRow[] {
+  const names = rows.slice(0, NAMED).map(({ name }) => name);
+  const counted = plural(rows.length, 'league');
+  const named = `${counted}: ${names.join(', ')}, …`;
+  return rows.slice(0, 1).map((row) => ({ ...row, name: row.fields.length === 0 ? named : counted }));
 }
 
 function toRow({ kind, ...change }: PlannedChange): ChangeRow {

@@ -1,7 +1,7 @@
 import { EXIT } from '../errors.ts';
 import { describeCounts, describeReport, type RunCounts } from '../sync/report.ts';
 import { escapeAdvice, isPipe } from '../terminal/style.ts';
-import { formatDuration } from '../time/duration.ts';
+import { formatCount, formatDuration } from '../time/duration.ts';
 import type { ProcessIO } from './command.ts';
 
 const FIRST_QUERY = 'league-sync query "SELECT league_name, sport FROM active_leagues"';
@@ -27,7 +27,8 @@ export function describeNews(
 ): string {
   const news = describeCounts({ ...counts, unchanged: 0 }, httpStatus).replace(/^\d+ received(?:, )?/, '');
   return (
-    (news || (counts.received === 0 ? 'an empty list' : `${counts.received} received, as before`)) +
+    (news.replaceAll(/\d+/g, (number) => formatCount(Number(number))) ||
+      (counts.received === 0 ? 'an empty list' : `${formatCount(counts.received)} received, as before`)) +
     (heldBecause === undefined ? '' : `: ${heldBecause}`)
   );
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import { EXIT } from '../errors.ts';
-import { type QueryResult, type QueryValue, readQuery } from '../store/queries/user-query.ts';
+import { codeOf, EXIT, UsageError } from '../errors.ts';
+import { lengthOf, type QueryResult, type QueryValue, readQuery, TAKE_PARTS } from '../store/queries/user-query.ts';
 import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { formatRecord, formatTable } from '../terminal/table.ts';
 import { widthOf } from '../terminal/text.ts';
@@ -34,7 +34,20 @@ async function printTable(io: ProcessIO, parts: Iterable<QueryResult>): Promise<
     io.warn({ message, fix: 'use --format ndjson or csv, which print each row as it comes' });
     break;
   }
-  await io.print(formatRows({ columns, rows: rows.slice(0, MAX_TABLE_ROWS) }, io.terminal));
+  await io.print(formatPart({ columns, rows: rows.slice(0, MAX_TABLE_ROWS) }, (part) => formatRows(part, io.terminal)));
+}
+
+/** Throws a UsageError that names the largest column if the text would be longer than a string may be. */
+function formatPart(part: QueryResult, format: (part: QueryResult) => string): string {
+  try {
+    return format(part);
+  } catch (error) {
+    if (codeOf(error) !== 'ERR_STRING_TOO_LONG' && !(error instanceof RangeError)) throw error;
+    const { columns, rows } = part;
+    const size = (index: number) => rows.reduce((sum, row) => sum + lengthOf(row[index] ?? null), 0);
+    const [largest = 0] = [...columns.keys()].toSorted((one, other) => size(other) - size(one));
+    throw new UsageError(`What the column ${columns[largest]} holds is too large to print${TAKE_PARTS}`);
+  }
 }
 
 function formatRows({ columns, rows }: QueryResult, terminal: Terminal): string {
@@ -48,11 +61,7 @@ function formatRows({ columns, rows }: QueryResult, terminal: Terminal): string 
 }
 
 /** Prints each part once it is known whether another one follows. */
-async function printRows(
-  io: ProcessIO,
-  parts: Iterable<QueryResult>,
-  format: 'json' | 'ndjson' | 'csv',
-): Promise<void> {
+async function printRows(io: ProcessIO, parts: Iterable<QueryResult>, format: Exclude<Format, 'table'>): Promise<void> {
   const toShown = (text: string): string => escapeAtTerminal(text, io.terminal);
   const write = (part: QueryResult, isFirst: boolean): string => {
     if (format === 'csv') return formatCsv(part, isFirst, toShown);
@@ -63,7 +72,7 @@ async function printRows(
   for (const part of parts) {
     if (pending !== undefined && part.rows.length === 0) break;
     if (pending !== undefined) await io.print(format === 'json' ? `${pending},` : pending);
-    pending = write(part, pending === undefined);
+    pending = formatPart(part, (one) => write(one, pending === undefined));
   }
   if (format === 'json') await io.print(`${pending}]`);
   else if (pending) await io.print(pending);

@@ -1,4 +1,4 @@
-import { causeOf, OUTPUTS, outputCondition, type Verdict, worstFirst } from '../observe/verdict.ts';
+import { causeOf, OUTPUTS, outputCondition, type Verdict, withoutRepeated, worstFirst } from '../observe/verdict.ts';
 import { isNote, type OutputStatus, type Overview, type RunSummary } from '../store/queries/overview.ts';
 import type { LockStatus } from '../store/worker-lock.ts';
 import { describeCounts } from '../sync/report.ts';
@@ -23,7 +23,6 @@ const WIDE_COLUMNS = 110;
 
 type Row = readonly [name: string, text: string, tone?: Tone];
 
-const MAX_HELD = 5;
 const RUNS_SHOWN = 10;
 /** At a terminal equal runs are one line: more than a week, at a poll every five minutes. */
 export const RUNS_READ = 2_500;
@@ -34,6 +33,10 @@ const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad:
 const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync run`;
 /** Advice that is true only of a worker that runs. */
 const TRIES_AGAIN = 'The worker tries again by itself. If it keeps failing: ';
+/** What the advice of `attention` names, too. */
+const SETTINGS = /; check LEAGUE_SYNC_[^.]*/;
+/** Advice that `NO_WORKER` gives, and what is true only of a worker that runs. */
+const START = /^Start the worker if none runs: league-sync run\.(?! Its) ?(?:If one runs, [^.;]*[.;] ?)?/;
 /** The rows of `attention` that make the worker unready. */
 const BAD = new Set<string>(['stale', 'credentials-refused']);
 
@@ -45,20 +48,28 @@ export function formatStatus(report: StatusReport, now: number, terminal: Termin
     ...item('● ', headlineOf(report), VERDICT_TONES[report.state]),
     ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
   ];
-  const advise = (advice: string): string =>
-    report.worker.state === 'none' ? advice.replace(TRIES_AGAIN, 'To see why: ') : advice;
-  const attention = worstFirst(report.attention).map((row) =>
-    [
-      ...item('! ', row.summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
-      ...item('  → ', advise(row.what_to_do), 'plain'),
-    ].join('\n'),
-  );
+  const attention = worstFirst(report.attention).map((row) => {
+    const summary = row.what === 'credentials-refused' ? row.summary.replace(SETTINGS, '') : row.summary;
+    const advice = adviceOf(row, report);
+    return [
+      ...item('! ', summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
+      ...(advice === '' ? [] : item('  → ', advice, 'plain')),
+    ].join('\n');
+  });
   const rows = rowsOf(report, createTimes(now, terminal)).map(
     ([name, text, tone]) => [name, terminal.asTyped(text), tone] as const,
   );
   const runs = report.last_runs.length > 0 ? formatRuns(report, now, terminal) : '';
   const parts = [verdict.join('\n'), ...attention, formatRecord(rows, terminal), runs];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Empty if another row, or the verdict, gives it: failing polls are why the data is stale. */
+function adviceOf(row: StatusReport['attention'][number], { attention, worker }: StatusReport): string {
+  const isFailing = attention.some(({ what }) => what === 'failing');
+  if ((row.what === 'stale' && isFailing) || !withoutRepeated(attention).includes(row)) return '';
+  const { what_to_do: advice } = row;
+  return worker.state === 'none' ? advice.replace(TRIES_AGAIN, 'To see why: ').replace(START, '') : advice;
 }
 
 type Times = ReturnType<typeof createTimes>;
@@ -111,11 +122,12 @@ function describeWorker(worker: LockStatus, times: Times): readonly Row[] {
 
 function describeHeld({ held_removals: held }: StatusReport): Row {
   if (held.length === 0) return ['held removals', 'none'];
-  const names = held.slice(0, MAX_HELD).map((row) => row.league_name ?? row.league_id);
-  const list = names.join(', ') + (held.length > MAX_HELD ? ', …' : '');
   const accepted = held.filter((row) => row.accepted_at !== null).length;
-  const count = `${held.length}${accepted > 0 ? ` (${accepted} accepted)` : ''}`;
-  return ['held removals', `${count}: ${list}; see league-sync accept-removals`, 'warning'];
+  return [
+    'held removals',
+    `${formatCount(held.length)}${accepted > 0 ? ` (${formatCount(accepted)} accepted)` : ''}`,
+    'warning',
+  ];
 }
 
 /** The timestamp is by the service's clock; the age beside it is corrected for the clock skew. */
@@ -143,7 +155,7 @@ function describeOutput(output: OutputStatus, times: Times): Row {
   const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${times.ago(done_at)}`;
   const since = output.failing_since === null ? '' : ` since ${timeOfDay(Date.parse(output.failing_since), times.now)}`;
   const failed = `failed ${plural(output.failed_attempts, 'time')}${since} (${causeOf(output)})`;
-  const again = next === null ? [] : [`next attempt ${Date.parse(next) <= times.now ? 'now' : times.ago(next)}`];
+  const again = next === null ? [] : [`next attempt ${Date.parse(next) < times.now + 1_000 ? 'now' : times.ago(next)}`];
   switch (outputCondition(output)) {
     case 'stopped':
       return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];
@@ -181,7 +193,8 @@ function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Tol
     const { kind, outcome, started_at: since } = run;
     if (ended.has(kind)) continue;
     const isGood = outcome === 'changed' || outcome === 'unchanged' || outcome === 'held';
-    const what = run.error_message ?? (isGood && kind === 'leagues' ? describeCounts(run, run.http_status) : '');
+    const counts = isGood && kind === 'leagues' ? describeCounts(run, run.http_status) : '';
+    const what = run.error_message ?? counts;
     const index = told.findLastIndex((one) => one.run.kind === kind);
     const last = told[index];
     if (isFolding && last?.run.outcome === outcome && last.what === what && outcome !== 'changed')
@@ -196,21 +209,28 @@ function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Tol
   });
 }
 
-function formatRuns({ last_runs }: StatusReport, now: number, terminal: Terminal): string {
+function formatRuns({ last_runs, attention }: StatusReport, now: number, terminal: Terminal): string {
+  const isAdvised = attention.some(({ what }) => what === 'failing' || what === 'credentials-refused');
+  const withoutAdvice = (run: RunSummary): RunSummary =>
+    isAdvised && run.kind === 'leagues'
+      ? { ...run, error_message: run.error_message?.replace(SETTINGS, '') ?? null }
+      : run;
   const ifWide = (...cells: readonly string[]) => (terminal.columns >= WIDE_COLUMNS ? cells : []);
   const ifNotNarrow = (...cells: readonly string[]) => (terminal.columns < NARROW_COLUMNS ? [] : cells);
-  const rows = foldRuns(last_runs, !isPipe(terminal)).map(({ run, what, count, since }): readonly Cell[] => {
-    const times = since === undefined ? 'or more' : `since ${timeOfDay(Date.parse(since), now)}`;
-    const many = count === 1 ? '' : `×${count} ${times}`;
-    return [
-      ...ifNotNarrow(String(run.id)),
-      run.kind,
-      ...ifWide(run.trigger, run.started_at),
-      formatAge(now - Date.parse(run.started_at)),
-      { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
-      terminal.asTyped([many, what].filter((part) => part !== '').join(': ')),
-    ];
-  });
+  const rows = foldRuns(last_runs.map(withoutAdvice), !isPipe(terminal)).map(
+    ({ run, what, count, since }): readonly Cell[] => {
+      const times = since === undefined ? 'or more' : `since ${timeOfDay(Date.parse(since), now)}`;
+      const many = count === 1 ? '' : `×${count} ${times}`;
+      return [
+        ...ifNotNarrow(String(run.id)),
+        run.kind,
+        ...ifWide(run.trigger, run.started_at),
+        formatAge(now - Date.parse(run.started_at)),
+        { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
+        terminal.asTyped([many, what].filter((part) => part !== '').join(': ')),
+      ];
+    },
+  );
   const columns = [...ifNotNarrow('run'), 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'];
   return formatTable(columns, rows, terminal, MAX_LINES);
 }

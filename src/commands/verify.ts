@@ -4,12 +4,14 @@ import { EXIT } from '../errors.ts';
 import { escapeAtTerminal } from '../terminal/style.ts';
 import { formatResult, summarize } from './check.ts';
 import type { Command } from './command.ts';
+import { startProgress } from './progress.ts';
 
 type VerifyOptions = { readonly file: string; readonly against?: string; readonly json?: boolean };
 
 export const verify: Command<VerifyOptions> = async (io, { file, against, json = false }) => {
   const checks: CheckResult[] = [];
-  const lines = verifyFile(file, against);
+  using progress = startProgress(io, 'opening the file');
+  const lines = verifyFile(file, against, progress.say);
   let line = lines.next();
   for (; !line.done; line = lines.next()) {
     checks.push(line.value);

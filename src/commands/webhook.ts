@@ -10,7 +10,7 @@ import { formatDuration } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { type MessageOrigin, makeMessage, sendMessage } from '../webhook/message.ts';
 import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts';
-import type { Command } from './command.ts';
+import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 import { startProgress } from './progress.ts';
 
@@ -64,7 +64,7 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   const what =
     count === 0 ? 'no changes are there to send' : `${plural(count, 'change')} will be sent, from seq ${after + 1} on`;
   const givenUp = skipped > 0 ? `; ${plural(skipped, 'change')} before, not accepted yet, will not be sent` : '';
-  await io.say(`${what}${givenUp}${whenSent(moved)}`);
+  await io.say(`${what}${givenUp}${whenSent(io, moved)}`);
   return EXIT.done;
 };
 
@@ -74,11 +74,13 @@ export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
   const skipped = moved.lastSeq - (moved.from ?? moved.lastSeq);
   const what = skipped === 0 ? 'no changes were pending' : `${plural(skipped, 'change')} will not be sent`;
   const where = `deliveries continue after seq ${moved.lastSeq}`;
-  await io.say(`${what}; ${where}${whenSent(moved)}`);
+  await io.say(`${what}; ${where}${whenSent(io, moved)}`);
   return EXIT.done;
 };
 
-function whenSent({ enabled }: Moved): string {
-  const start = 'restart the one that runs, if any, or start one with league-sync run';
-  return enabled ? '' : `; nothing is sent before a worker starts with LEAGUE_SYNC_WEBHOOK_URL set: ${start}`;
+function whenSent({ settings }: Pick<ProcessIO, 'settings'>, { enabled }: Moved): string {
+  if (enabled) return '';
+  const isSet = Object.keys(tryOrUndefined(settings)?.values ?? {}).some((name) => /_WEBHOOK_URL(_FILE)?$/.test(name));
+  const starts = isSet ? 'starts' : 'starts with LEAGUE_SYNC_WEBHOOK_URL set';
+  return `; nothing is sent before a worker ${starts}: restart the one that runs, if any, or start one with league-sync run`;
 }

@@ -40,14 +40,15 @@ function ownSettings(source: Environment): Record<string, string> {
 }
 
 /**
- * The shortest known name that begins with a misspelt `name`, else the closest; undefined if none is close. Case does not count,
- * and two swapped letters are two edits.
+ * The shortest known name that has a word beginning with a misspelt `name`, else the closest; undefined if none is close.
+ * Case does not count, and two swapped letters are two edits.
  */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
+  const wordsOf = (text: string): string => ` ${text.replaceAll(/[_-]/g, ' ')}`;
   const byLower = new Map(known.map((one) => [one.toLowerCase(), one]));
   const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
-  const longer = [...byLower.keys()].filter((one) => name.length >= 3 && one.startsWith(wanted));
+  const longer = [...byLower.keys()].filter((one) => name.length >= 3 && wordsOf(one).includes(wordsOf(wanted)));
   const [shortest] = longer.toSorted((one, other) => one.length - other.length);
   return byLower.get(shortest ?? closestMatch(wanted, [...byLower.keys()], { maxDistance }) ?? '');
 }

@@ -6,7 +6,7 @@ import { type Clock, createWakeableLoop } from '../time/clock.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { startDeadline } from './retry.ts';
 import { createBackoff, createSessionBackoff, type Resource, type SessionFailure } from './session-backoff.ts';
-import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token-expiry.ts';
+import { ageMs, hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token-expiry.ts';
 
 export type SessionOptions = {
   readonly clock: Clock;
@@ -120,11 +120,11 @@ export function createSession(options: SessionOptions) {
     return token;
   };
 
-  /** No for a fresh token that was not accepted yet, and in the wait after one that did not end `result=fail`. */
-  const mayReplace = (resource: Resource, token: Token, { kind }: RunError): boolean => {
-    const ageMs = clock.monotonic() - token.sentAt.monotonic;
-    if (kind === 'credentials') return fresh.get(resource) !== token || ageMs > FRESH_MS;
-    return !rejected.has(resource) && backoff[resource].remainingMs() === 0;
+  /** No for a fresh token that was not accepted yet, and in the wait after one that helped in nothing. */
+  const mayReplace = (resource: Resource, token: Token, { kind }: RunError, wasOld: boolean): boolean => {
+    const isWaiting = backoff[resource].remainingMs() > 0;
+    if (kind === 'credentials') return fresh.get(resource) !== token || (wasOld && !isWaiting);
+    return !rejected.has(resource) && !isWaiting;
   };
 
   /** Even a fresh token gave no access. It is kept, but no longer used for a resource that rejected it (401, 403). */
@@ -160,8 +160,11 @@ export function createSession(options: SessionOptions) {
     /** Sends a request with a token, and once more with another if that is rejected and a login may help. */
     request: async <T>(resource: Resource, asker: Asker, send: (token: Token) => Promise<Answer<T>>): Promise<T> => {
       let token = await getToken(resource, asker);
+      const wasOld = ageMs(token, clock) > FRESH_MS;
       let answer = await send(token);
-      if (answer.rejection !== undefined && mayReplace(resource, token, answer.rejection)) {
+      if (answer.rejection !== undefined && mayReplace(resource, token, answer.rejection, wasOld)) {
+        // A service that accepts no token would otherwise be asked for one with each poll.
+        if (fresh.get(resource) === token) backoff[resource].fail();
         if (token === cached) [cached, nextReason] = [undefined, 'rejected-token'];
         token = await getToken(resource, asker);
         fresh.set(resource, token);

@@ -20,7 +20,7 @@ const MIN_LIFETIME_MS = 1_000;
 const LAST_USE_MARGIN_MS = 1_000;
 
 /** The age by the clock that shows more: the wall clock may step back, and the other one may miss a suspension. */
-function ageMs(token: Token, clock: Clock): number {
+export function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
 }
 

@@ -93,7 +93,7 @@ export function openTerminal({ enter: [first, ...rest], folder, env }: TerminalO
     },
     interrupt,
     /** Everything on the screen so far. */
-    text: () => clean(raw),
+    text: () => clean(raw).replaceAll(RegExp(END, 'g'), '\n'),
   };
 }
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUpSynced } from '../support/bench.ts';
 import { dumpTables, execute, openConnection } from '../support/database.ts';
@@ -18,10 +19,6 @@ const NOBODY_ID = 65_534;
 
 function filesOf({ database }: SimulatedBench): readonly string[] {
   return readdirSync(dirname(database));
-}
-
-function pass(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function waitForTable(command: RunningProgram): Promise<void> {
@@ -125,37 +122,39 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(filesOf(bench)).toEqual(['leagues.db']);
   });
 
-  it.skipIf(!canRunAsAnother()).each([
+  it.for([
     ['file', 0o444, 0o777],
     ['folder', 0o666, 0o555],
-  ])('exits 74 for a user who may not write the %s, with its path and the fix', async (_, file, folder) => {
-    const bench = await setUpHeld();
-    chmodSync(bench.folder, 0o755);
-    chmodSync(dirname(bench.database), folder);
-    chmodSync(bench.database, file);
-    const { status, stderr, stdout } = runAsAnother(['accept-removals', '--yes'], bench.database);
-    const shown = runAsAnother(['accept-removals'], bench.database);
-    const changes = runAsAnother(['changes'], bench.database);
-    chmodSync(dirname(bench.database), 0o755);
-    expect({ status, stderr }).toMatchObject({ status: 74, stderr: expect.stringContaining(bench.database) });
-    expect(stderr).toMatch(/; (give|check) .*permission/);
-    expect(stderr).not.toMatch(/^\s+at /m);
-    expect(stdout).not.toContain('accepted');
-    expect([shown.status, changes.status]).toEqual([HELD, 0]);
-    expect(acceptedIn(bench)).toEqual([]);
-    expect(filesOf(bench)).toEqual(['leagues.db']);
-  });
+  ] as const)(
+    'exits 74 for a user who may not write the %s, with its path and the fix',
+    async ([, file, folder], { skip }) => {
+      skip(!canRunAsAnother(), 'no other user can be had here');
+      const bench = await setUpHeld();
+      chmodSync(bench.folder, 0o755);
+      chmodSync(dirname(bench.database), folder);
+      chmodSync(bench.database, file);
+      const { status, stderr, stdout } = runAsAnother(['accept-removals', '--yes'], bench.database);
+      const shown = runAsAnother(['accept-removals'], bench.database);
+      const changes = runAsAnother(['changes'], bench.database);
+      chmodSync(dirname(bench.database), 0o755);
+      expect({ status, stderr }).toMatchObject({ status: 74, stderr: expect.stringContaining(bench.database) });
+      expect(stderr).toMatch(/; (give|check) .*permission/);
+      expect(stderr).not.toMatch(/^\s+at /m);
+      expect(stdout).not.toContain('accepted');
+      expect([shown.status, changes.status]).toEqual([HELD, 0]);
+      expect(acceptedIn(bench)).toEqual([]);
+      expect(filesOf(bench)).toEqual(['leagues.db']);
+    },
+  );
 });
 
 describe('status', { timeout: 60_000 }, () => {
-  it('names the removals that are held, and how many of them are accepted', async () => {
+  it('counts the removals that are held, and those of them that are accepted', async () => {
     const bench = await setUpHeld();
-    expect((await bench.run(['status'])).stdout).toMatch(
-      /^held removals +7: League l10, League l4, League l5, League l6, League l7, …; see league-sync accept-removals$/m,
-    );
+    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7$/m);
     const accept = "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE league_id IN ('l4', 'l5')";
     execute(bench.database, accept);
-    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\): League l10, /m);
+    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\)$/m);
     await bench.run(['accept-removals', '--yes']);
     await poll(bench, makeLeagues(3), 0);
     expect((await bench.run(['status'])).stdout).toMatch(/^held removals +none$/m);

@@ -20,6 +20,7 @@ const ANSWERS = [
   ['/openapi.json', 200],
 ] as const;
 const AWAY = [
+  ['/livez', 200],
   ['/readyz', 503],
   ['/status.json', 200],
   ['/changes.json', 503],

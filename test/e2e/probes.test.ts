@@ -1,23 +1,12 @@
 import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, setUp } from '../support/bench.ts';
+import { setUp } from '../support/bench.ts';
 import { openPort } from '../support/port.ts';
-import { openLine, readiness, serveHere } from '../support/status-server.ts';
+import { openLine, serveHere } from '../support/status-server.ts';
 
 /** Less than a connection that is open may last, and far more than a stop takes. */
 const LONGEST_STOP_MS = 6_000;
-
-it('readyz names the reason until there is a good poll; livez stays 200', async () => {
-  const bench = await setUp({ faults: ['down'] });
-  const { worker, url } = await serveHere(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-  await worker.waitForPoll('failed');
-  expect(await readiness(url)).toEqual([503, ['no-good-poll']]);
-  expect((await fetch(`${url}/livez`)).status).toBe(200);
-  bench.simulator.setFault('down', false);
-  await worker.waitForPoll('changed');
-  expect(await readiness(url)).toEqual([200, []]);
-});
 
 const NO_HOST = 'no.such.host.invalid';
 /** Without a name server to ask, the name may exist. */
@@ -61,13 +50,6 @@ describe('LEAGUE_SYNC_LISTEN', () => {
     const { url } = await serveHere(bench, { LEAGUE_SYNC_LISTEN: '[::1]:0' });
     expect(url).toMatch(/^http:\/\/\[::1\]:[1-9]\d+$/);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
-  });
-
-  it('that the first worker has does not hide from a second one that the database is held', async () => {
-    const bench = await setUp();
-    const { worker, port } = await serveHere(bench);
-    const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
-    expect([code, stderr]).toEqual([75, expect.stringContaining(String(worker.pid))]);
   });
 });
 

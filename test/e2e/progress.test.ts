@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { setUpSynced } from '../support/bench.ts';
+import { execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { eventually } from '../support/program.ts';
 import { fail, hang, startService } from '../support/service.ts';
@@ -38,4 +40,18 @@ it('check ends at Ctrl-C while it waits for a server that never speaks TLS', asy
   terminal.type(CONTROL_C);
   expect(await terminal.waitForExit()).toBe(130);
   expect(terminal.raw()).toMatch(/stopped; nothing was written\r\n$/);
+});
+
+it('verify at a terminal says that it reads a large file, in which it can say nothing else', async () => {
+  const { database, folder } = await setUpSynced();
+  execute(database, 'CREATE TABLE padding (bytes)');
+  execute(database, 'INSERT INTO padding VALUES (zeroblob(60000000))');
+  const terminal = startAtTerminal(`verify ${database}`, { cwd: folder, env: { TERM: 'xterm' }, columns: 100 });
+  expect(await terminal.waitForExit()).toBe(0);
+  const lines = terminal.raw().split('\r\u001b[A\u001b[J');
+  expect(lines).toEqual([
+    'reading 60 MB\r\n',
+    expect.stringMatching(/integrity_check, 60 MB.*comparing the feed with the leagues\r\n$/s),
+    expect.stringMatching(/feed .*6 ok/s),
+  ]);
 });

@@ -39,7 +39,7 @@ function fill(said: string) {
   return { city: `in ${said}`, rankings: said, default_markets: [{ [said]: said }], [said]: said, debug: { said } };
 }
 
-const CANARY = grantLogin({ access_token: 'canary-token-1' });
+const CANARY = grantLogin({ access_token: 'canary-token-1', 'x-canary-token-1': 1 });
 
 function tokenOf({ authorization }: Seen): string {
   return authorization.replace(/^Bearer /, '');

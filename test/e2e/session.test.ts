@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { countLogins, leagueRequests, PASSWORD, type SimulatedBench, setUp } from '../support/bench.ts';
+import { countLogins, PASSWORD, type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import type { Environment } from '../support/program.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
@@ -19,22 +19,6 @@ async function writeThenRun(file: string, run: SimulatedBench['run'], env: Envir
 }
 
 describe('wrong credentials', () => {
-  it('end sync with 77 after exactly one login, which is recorded as refused', async () => {
-    const bench = await setUp();
-    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PASSWORD: 'wrong-password' });
-
-    expect(code).toBe(77);
-    expect(stderr).toContain('LEAGUE_SYNC_PASSWORD');
-    expect(countLogins(bench.simulator)).toBe(1);
-    expect(leagueRequests(bench.simulator)).toHaveLength(0);
-    expect(bench.rows('SELECT outcome, reason, expires_at FROM logins')).toEqual([
-      { outcome: 'refused', reason: 'manual', expires_at: null },
-    ]);
-    expect(bench.rows('SELECT outcome, error_kind FROM runs')).toEqual([
-      { outcome: 'failed', error_kind: 'credentials' },
-    ]);
-  });
-
   it('are not sent again without a terminal before a minute has passed, then two', async () => {
     const bench = await setUpRefused();
     const logInAgain = async (commands: readonly string[]) => {

@@ -3,17 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp, setUpSynced } from '../support/bench.ts';
 import { openConnection } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
+import { serveHere } from '../support/status-server.ts';
 
 /** How long a program keeps its read transaction open while sync waits, which sync says after two seconds. */
 const READING_MS = 3_500;
 
 describe('while a worker runs', () => {
+  // The address of the page is in use, too, which must not hide that the database is.
   it.each(['run', 'sync'])('%s on the same database exits 75 and names its pid', async (command) => {
     const bench = await setUp();
-    const worker = bench.startWorker();
+    const { worker, port } = await serveHere(bench);
     await worker.waitForPoll('changed');
-    const { code, stderr, stdout } = await bench.run([command]);
-
+    const { code, stderr, stdout } = await bench.run([command], { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
     expect(code).toBe(75);
     expect(stderr).toMatch(new RegExp(`\\b${worker.pid}\\b`));
     expect(stderr).toContain(bench.database);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { setUpFor } from '../support/bench.ts';
 import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
@@ -14,33 +15,15 @@ async function simulate(...args: string[]): Promise<Started> {
   return { program, url: String(url) };
 }
 
-/** Like curl: returns the status, and the body as JSON. */
-async function call(address: string, init: RequestInit = {}) {
-  const response = await fetch(address, init);
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
-}
-
-function logIn(url: string, pair: string) {
-  return call(`${url}/players/v1/authenticate/login`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Authorization: `Basic ${btoa(pair)}` },
-    body: JSON.stringify({ attribute: 'username' }),
-  });
-}
-
-async function listLeagues(url: string, pair = 'player:secret-password', query = '') {
-  const { body } = await logIn(url, pair);
-  return call(`${url}/events/v1/leagues/${query}`, { headers: { Authorization: `Bearer ${body.access_token}` } });
-}
-
 describe('simulate', () => {
   it('serves the leagues of a file', async () => {
     const { path: cwd } = makeFolder();
     const file = join(cwd, 'leagues.json');
     writeFileSync(file, JSON.stringify([makeLeague('mine')]));
     const { url } = await simulate('--leagues', file);
-    expect((await listLeagues(url)).body.leagues).toEqual([makeLeague('mine')]);
+    const bench = setUpFor(url);
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(bench.rows('SELECT league_id FROM leagues')).toEqual([{ league_id: 'mine' }]);
   });
 
   it.each([

@@ -34,6 +34,34 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     expect((await judgeByExit(bench, { LEAGUE_SYNC_STALE_AFTER: '9999d' })).code).toBe(1);
     expect((await bench.run(['status'])).code).toBe(0);
   });
+
+  it('and of what has one cause, the advice comes once', async () => {
+    const bench = await setUpSynced();
+    const advice = async () => {
+      const { stdout } = await bench.run(['status']);
+      expect(stdout.match(/^! /gm)).toHaveLength(bench.rows('SELECT * FROM attention').length);
+      return stdout.match(/(?<=^ {2}→ ).*$/gm);
+    };
+    execute(bench.database, `UPDATE runs SET stale_at = '${LONG_AGO}'`);
+    // Below the verdict stands that no worker runs, and how to start one.
+    expect(await advice()).toEqual(null);
+    bench.simulator.setFault('down', true);
+    expect((await bench.run(['sync'])).code).toBe(1);
+    expect(await advice()).toEqual(['To see why: league-sync check.']);
+    const worker = bench.startWorker();
+    await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
+    expect(await advice()).toEqual([expect.stringMatching(/^The worker tries again by itself/)]);
+    await worker.stop();
+    bench.simulator.setFault('down', false);
+    bench.simulator.setFault('redirect', true);
+    expect((await bench.run(['profile'])).code).toBe(1);
+    // No row of `attention` tells of it.
+    expect((await bench.run(['status'])).stdout).toMatch(/ profile .*; check LEAGUE_SYNC_BASE_URL\./);
+    bench.simulator.setFault('redirect', false);
+    bench.simulator.setFault('login-refused', true);
+    expect((await bench.run(['sync'])).code).toBe(77);
+    expect(await advice()).toEqual([expect.stringMatching(/^Correct LEAGUE_SYNC_USERNAME /)]);
+  });
 });
 
 describe('a token', { timeout: 60_000 }, () => {

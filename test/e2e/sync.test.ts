@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { countLogins, leagueRequests, type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
+import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
+import { execute } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { readLines } from '../support/program.ts';
@@ -47,32 +48,6 @@ describe('sync', () => {
       { outcome: 'changed', added: 124, msg: expect.stringMatching(/^leagues: changed: 124 received/) },
     ]);
   });
-
-  it('exits 1 and changes no league when the service fails', async () => {
-    const bench = await setUpInStep();
-    const before = bench.rows('SELECT * FROM leagues');
-    bench.simulator.setFault('not-json', true);
-    const { code, stdout, stderr } = await bench.run(['sync']);
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(/^league-sync: \S.*\n$/);
-    expect(bench.rows('SELECT * FROM leagues')).toEqual(before);
-    expect(bench.rows('SELECT outcome FROM runs WHERE id = 2')).toEqual([{ outcome: 'failed' }]);
-  });
-
-  it('exits 3 and removes nothing when the guard holds removals', async () => {
-    const bench = await setUpSynced();
-    bench.simulator.setFault('drop-third', true);
-    const { code, stdout, stderr } = await bench.run(['sync']);
-
-    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
-    expect(stdout).toMatch(/^leagues: held: .*; held because .*; league-sync accept-removals shows them\n$/);
-    expect(bench.rows('SELECT count(*) AS n FROM held_removals')).toEqual([{ n: 41 }]);
-    expect(bench.rows('SELECT count(*) AS n FROM leagues WHERE removed_at IS NULL')).toEqual([{ n: 124 }]);
-    expect(bench.rows('SELECT outcome, held, removed FROM runs WHERE id = 2')).toEqual([
-      { outcome: 'held', held: 41, removed: 0 },
-    ]);
-  });
 });
 
 describe('sync --dry-run', () => {
@@ -113,16 +88,17 @@ describe('sync --dry-run', () => {
   });
 
   it.each([
-    ['not-json', 1],
-    ['empty-list', 3],
-    ['login-refused', 77],
-  ])('with %s exits %i, as sync would', async (fault, expected) => {
+    ['not-json', 1, /^$/, /^league-sync: \S.*\n$/],
+    ['empty-list', 3, /^leagues: held: .*; held because .*; league-sync accept-removals shows them\n$/, /^$/],
+    ['login-refused', 77, /^$/, /^league-sync: .*; check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD/],
+  ])('with %s exits %i and writes nothing, as sync would, which says why', async (fault, code, stdout, stderr) => {
     const bench = await setUpInStep();
     bench.simulator.setFault(fault, true);
     const before = fingerprint(bench.folder);
-    expect((await bench.run(['sync', '--dry-run'])).code).toBe(expected);
+    expect((await bench.run(['sync', '--dry-run'])).code).toBe(code);
     expect(fingerprint(bench.folder)).toEqual(before);
-    expect((await bench.run(['sync'])).code).toBe(expected);
+    const exit = await bench.run(['sync']);
+    expect(exit).toMatchObject({ code, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) });
   });
 });
 
@@ -138,20 +114,30 @@ describe('at a terminal', () => {
 
   it('the first sync says how to look at the leagues, and a dry run counts what changes alike', async () => {
     const bench = await setUp();
+    const all = '→ all of them: league-sync sync --dry-run | cat';
+    expect((await show(bench, 'sync --dry-run', 80)).lines).toEqual([
+      'added  124 leagues: NFL, NFL Preseason, NCAA Football, …',
+      ...[all, '', 'dry run  124 added; nothing was written'],
+    ]);
     expect((await show(bench, 'sync', 80)).lines).toEqual([
       expect.stringMatching(/^leagues {2}124 added \(.+\)$/),
       '→ league-sync query "SELECT league_name, sport FROM active_leagues"',
     ]);
     bench.simulator.setFault('new-field', true);
+    execute(bench.database, "UPDATE leagues SET priority = 99 WHERE league_name = 'UFL'");
     const { lines } = await show(bench, 'sync --dry-run', 80);
-    expect(lines.map((line) => line.replace(/^changed .* extra /, 'extra '))).toEqual([
-      ...Array(3).fill('extra  {} → {"broadcast_partner":"Example TV"}'),
-      '… and 121 that are like these; changed fields: extra 124',
-      '→ all of them: league-sync sync --dry-run | cat',
-      '',
-      'dry run  124 changed; nothing was written',
+    expect(lines).toEqual([
+      'changed  124 leagues  extra  {} → {"broadcast_partner":"Example TV"}',
+      'changed  UFL  priority  99 → 5',
+      ...[all, '', 'dry run  124 changed; nothing was written'],
     ]);
     bench.simulator.setFault('down', true);
     expect((await show(bench, 'sync', 80)).lines.at(-1)).toBe('             → league-sync check');
+    bench.simulator.setFault('down', false);
+    bench.simulator.setFault('login-refused', true);
+    expect((await show(bench, 'sync', 80)).lines.slice(-2)).toEqual([
+      '             → check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API',
+      '               access is enabled for this account',
+    ]);
   });
 });

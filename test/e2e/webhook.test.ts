@@ -122,6 +122,9 @@ describe('webhook replay and skip', () => {
     expect((await bench.run(['webhook', 'skip'])).stdout).toMatch(none);
     expect(bench.rows('SELECT * FROM webhook')).toEqual([]);
     expect((await bench.run(['webhook', 'replay', '--since', '100'])).stdout).toMatch(none);
+    const { stdout } = await bench.run(['webhook', 'skip'], { LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:1/' });
+    expect(stdout).toContain('; nothing is sent before a worker starts: restart the one that runs');
+    expect((await bench.run(['webhook', 'replay', '--since', '100'])).code).toBe(0);
     expect(bench.rows('SELECT accepted_seq FROM webhook')).toEqual([{ accepted_seq: 100 }]);
     expect(bench.rows('SELECT * FROM outputs')).toEqual([]);
     expect(bench.rows('SELECT * FROM attention')).toEqual([]);
@@ -154,7 +157,7 @@ describe('a webhook that fails', () => {
     expect(page).toMatch(
       /<li data-what="webhook">.*?since <time .*>The webhook at .* fails \(status 500\): 124 changes pending\..*The next attempt is at \d\d:\d\d:\d\d UTC \(<time/,
     );
-    for (const text of ['<dt>Webhook</dt>', host]) expect(page).toContain(text);
+    for (const text of ['<dt>Webhook</dt>', host, '<b>the webhook fails</b>']) expect(page).toContain(text);
     expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
     expect((await bench.run(['status'])).stdout).toMatch(
       /^webhook .* failed 1 time since \d.* UTC \(status 500\), next/m,

@@ -4,7 +4,7 @@ import initSqlJs from 'sql.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { execute, type Row, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
-import { openTestStore } from '../support/store.ts';
+import { placeEmpty } from '../support/store.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const LATER = '2026-11-20T12:05:00.000Z';
@@ -70,7 +70,7 @@ let path = '';
 beforeEach(async () => {
   folder = makeFolder();
   path = folder.file('leagues.db');
-  await (await openTestStore(path))[Symbol.asyncDispose]();
+  await placeEmpty(path);
 });
 afterEach(() => folder[Symbol.dispose]());
 

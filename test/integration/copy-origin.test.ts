@@ -48,6 +48,18 @@ function publish(path: string, target: string, replaceable: Replaceable = 'publi
 const MADE = '2026-11-20T12:00:00.000Z';
 const [ONE, TWO] = ['2026-11-20T12:05:00.000Z', '2026-11-20T12:10:00.000Z'];
 
+/** A database that was restored from a backup after these polls, and a copy with the poll after that. */
+async function makeDiverged(folder: Folder, polled: readonly string[] = [ONE]) {
+  const path = await makeEmpty(folder, 'leagues.db', MADE);
+  const [target, backup] = [folder.file('copy.db'), folder.file('backup.db')];
+  for (const at of polled) poll(path, at);
+  copyFileSync(path, backup);
+  poll(path, TWO);
+  publish(path, target);
+  copyFileSync(backup, path);
+  return { path, target };
+}
+
 describe('a file is to a database', () => {
   it('an earlier copy of it, even if rows were added since', async () => {
     using folder = makeFolder();
@@ -68,13 +80,7 @@ describe('a file is to a database', () => {
     ['of a later one', [ONE]],
   ])('a diverged copy if the database was restored from a backup %s', async (_, polled) => {
     using folder = makeFolder();
-    const path = await makeEmpty(folder, 'leagues.db', MADE);
-    const [target, backup] = [folder.file('copy.db'), folder.file('backup.db')];
-    for (const at of polled) poll(path, at);
-    copyFileSync(path, backup);
-    poll(path, TWO);
-    publish(path, target);
-    copyFileSync(backup, path);
+    const { path, target } = await makeDiverged(folder, polled);
     expect(compareCopy(target, path)).toBe('diverged');
     const { ino } = statSync(target);
     publish(path, target);
@@ -148,17 +154,6 @@ it('a copy in WAL mode that no program has open is foreign, with nothing made be
 });
 
 describe('a copy that has diverged', () => {
-  async function makeDiverged(folder: Folder) {
-    const path = await makeEmpty(folder, 'leagues.db', MADE);
-    const [target, backup] = [folder.file('copy.db'), folder.file('backup.db')];
-    poll(path, ONE);
-    copyFileSync(path, backup);
-    poll(path, TWO);
-    publish(path, target);
-    copyFileSync(backup, path);
-    return { path, target };
-  }
-
   it('is not replaced by the copy before an upgrade', async () => {
     using folder = makeFolder();
     const { path, target } = await makeDiverged(folder);

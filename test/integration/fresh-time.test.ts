@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createCounter } from '../../src/store/queries/fresh-time.ts';
 import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { openTestStore } from '../support/store.ts';
+import { placeEmpty } from '../support/store.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -17,8 +17,7 @@ let fresh: ReturnType<typeof createCounter>;
 
 beforeEach(async () => {
   path = makeFolder().file('leagues.db');
-  const store = await openTestStore(path);
-  await store[Symbol.asyncDispose]();
+  await placeEmpty(path);
   fresh = createCounter(MAX_ROWS);
 });
 

@@ -40,12 +40,15 @@ function attachStandIn(path: string): { readonly sync: () => void; readonly clos
   };
 }
 
+async function setUpTouched() {
+  const bench = await setUp({ leagues: makeLeagues(3) });
+  const path = makeFolder().file('leagues.db');
+  return { bench, env: { ...KEEP_WAL, LEAGUE_SYNC_DATABASE: path }, litestream: attachStandIn(path) };
+}
+
 describe('a file that Litestream touched first', () => {
   it('counts as new, and is used while Litestream goes on', async () => {
-    const bench = await setUp({ leagues: makeLeagues(3) });
-    const folder = makeFolder();
-    const env = { ...KEEP_WAL, LEAGUE_SYNC_DATABASE: folder.file('leagues.db') };
-    const litestream = attachStandIn(folder.file('leagues.db'));
+    const { bench, env, litestream } = await setUpTouched();
     expect((await bench.run(['status'], env)).stderr).toContain('is empty; start the worker');
     expect(await bench.run(['sync'], env)).toMatchObject({ code: 0, stderr: '' });
     litestream.sync();
@@ -56,10 +59,8 @@ describe('a file that Litestream touched first', () => {
   });
 
   it('counts as ours while our mark is in the WAL alone', async () => {
-    const bench = await setUp({ leagues: makeLeagues(3) });
-    const folder = makeFolder();
-    const env = { ...KEEP_WAL, LEAGUE_SYNC_DATABASE: folder.file('leagues.db') };
-    attachStandIn(folder.file('leagues.db')).close();
+    const { bench, env, litestream } = await setUpTouched();
+    litestream.close();
     for (const count of [0, 1, 2]) {
       bench.simulator.setLeagues(makeLeagues(3 + count));
       expect(await bench.run(['sync'], env)).toMatchObject({ code: 0, stderr: '' });

@@ -7,7 +7,7 @@ import { readIssues } from '../../src/store/queries/open-problems.ts';
 import { createRejectionRows } from '../../src/store/tables/rejections.ts';
 import { readRows, withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
-import { openTestStore } from '../support/store.ts';
+import { placeEmpty } from '../support/store.ts';
 
 // Frequent queries must not become slower as leagues and polls accumulate. Checked by query plans, not by duration.
 
@@ -19,8 +19,7 @@ let path = '';
 beforeAll(async () => {
   folder = makeFolder();
   path = folder.file('leagues.db');
-  const store = await openTestStore(path);
-  await store[Symbol.asyncDispose]();
+  await placeEmpty(path);
   addLeague('a', null);
   addLeague('b', null);
   addLeague('c', AT);

@@ -9,16 +9,13 @@ import { openBench, setUpBench } from '../support/worker-resources.ts';
 // unit/removal-guard.
 
 describe('the guard', () => {
-  it.each([
-    [makeLeagues(3), /held because more than 5 leagues, and more than 20% of the live ones, would be removed at once/],
-    [[], /held because the list is empty/],
-    [[...makeLeagues(3), 17], /held because elements without a readable league_id could be any of the missing leagues/],
-  ])('says why it holds', async (elements, why) => {
+  it('says why it holds, here because of an element that it cannot read', async () => {
     await using bench = await setUpBench();
     await bench.pollWith(makeLeagues(12));
-    const report = await bench.pollWith(elements);
+    const report = await bench.pollWith([...makeLeagues(3), 17]);
     expect(report.error).toBeUndefined();
-    expect(describeReport(report)).toMatch(why);
+    const why = 'held because elements without a readable league_id could be any of the missing leagues';
+    expect(describeReport(report)).toContain(why);
   });
 
   it('has its share from the settings', async () => {

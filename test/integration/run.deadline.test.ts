@@ -20,21 +20,18 @@ async function runOf(work: (signal: AbortSignal) => Promise<never>) {
   return { report, rows: bench.rows('SELECT outcome, error_kind, finished_at IS NULL AS open FROM runs') };
 }
 
-describe('a run that does not settle', () => {
-  it('is ended by its own deadline, and its row says so', async () => {
-    const { report, rows } = await runOf(
-      (signal) =>
-        new Promise((_, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason));
-        }),
-    );
-    expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
-    expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
   });
 
-  // No known operation ignores its signal, but a run must not depend on that.
-  it('is ended even if the operation ignores the deadline', async () => {
-    const { report, rows } = await runOf(() => new Promise(() => undefined));
+describe('a run that does not settle', () => {
+  it.each([
+    ['obeys', untilAborted],
+    // No known operation does, but a run must not depend on that.
+    ['ignores', () => new Promise<never>(() => undefined)],
+  ])('is ended by its own deadline, even if its operation %s that, and its row says so', async (_, work) => {
+    const { report, rows } = await runOf(work);
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
   });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { createRetention } from '../../src/worker/retention.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -22,6 +23,11 @@ type Run = {
   readonly not_before?: string | null;
 };
 
+function addLogins(db: Database.Database, times: readonly string[]): void {
+  const login = db.prepare("INSERT INTO logins (at, outcome, reason) VALUES (?, 'ok', 'due')");
+  for (const at of times) login.run(at);
+}
+
 /** Inserts runs and logins, numbered from 1, and returns the ids that pruning keeps. */
 async function prune(runs: readonly Run[], more = '', logins: readonly string[] = []) {
   using folder = makeFolder();
@@ -36,8 +42,7 @@ async function prune(runs: readonly Run[], more = '', logins: readonly string[] 
       const scope = kind === 'profile' ? null : 'all';
       insert.run({ kind, scope, outcome: 'unchanged', at: OLD, added: 0, not_before: null, ...run });
     }
-    const login = db.prepare("INSERT INTO logins (at, outcome, reason) VALUES (?, 'ok', 'due')");
-    for (const at of logins) login.run(at);
+    addLogins(db, logins);
     db.exec(more);
   });
   const added = readRows(path, 'SELECT count(*) AS logins FROM logins')[0]?.logins;
@@ -127,10 +132,7 @@ it('the end of the worker waits for the rows that are being deleted', async () =
   using folder = makeFolder();
   const path = folder.file('leagues.db');
   await using store = await openTestStore(path);
-  withDatabase(path, (db) => {
-    const login = db.prepare("INSERT INTO logins (at, outcome, reason) VALUES (?, 'ok', 'due')");
-    for (const at of [OLD, NEW]) login.run(at);
-  });
+  withDatabase(path, (db) => addLogins(db, [OLD, NEW]));
   const clock = createTestClock();
   const retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, createTestLog().log);
   const writer = holdForWriting(path);
@@ -146,10 +148,7 @@ it('rows from when the clock was ahead do not keep the old ones behind them', as
   using folder = makeFolder();
   const path = folder.file('leagues.db');
   await using store = await openTestStore(path);
-  withDatabase(path, (db) => {
-    const login = db.prepare("INSERT INTO logins (at, outcome, reason) VALUES (?, 'ok', 'due')");
-    for (const at of [...Array<string>(1_000).fill('2100-01-01T00:00:00.000Z'), OLD, NEW]) login.run(at);
-  });
+  withDatabase(path, (db) => addLogins(db, [...Array<string>(1_000).fill('2100-01-01T00:00:00.000Z'), OLD, NEW]));
   const clock = createTestClock();
   await using retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, createTestLog().log);
   retention.tick();

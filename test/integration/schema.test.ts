@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as schema from '../../src/store/schema.ts';
 import { execute, readRows, withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
-import { openTestStore } from '../support/store.ts';
+import { placeEmpty } from '../support/store.ts';
 
 const INSTANT = '2026-11-20T12:00:00.000Z';
 const VIEWS = [
@@ -27,8 +27,7 @@ let path = '';
 beforeAll(async () => {
   folder = makeFolder();
   path = folder.file('leagues.db');
-  const store = await openTestStore(path);
-  await store[Symbol.asyncDispose]();
+  await placeEmpty(path);
   execute(path, SAMPLE);
 });
 afterAll(() => folder[Symbol.dispose]());

@@ -7,7 +7,6 @@ import { dumpTables, execute, type Row, readRows } from '../support/database.ts'
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
-import { DATABASE_OF_0_1_0 } from '../support/version-0.1.0.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 /** The kinds of rows that the stored database lacks. */
@@ -52,7 +51,7 @@ type Dump = ReturnType<typeof dumpTables>;
 /** A database of version 0.1.0 in this folder. */
 function placeOld(folder: Folder, sql = ''): string {
   const path = folder.file('leagues.db');
-  copyFileSync(DATABASE_OF_0_1_0, path);
+  copyFileSync('test/fixtures/schema-1.db', path);
   execute(path, sql);
   return path;
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,15 +6,15 @@ import { findPackage } from '../../src/package.ts';
 import { tempPath } from '../../src/store/atomic-copy.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
+import { addSettings, setUpFor } from '../support/bench.ts';
 import { dumpTables, type Row, readExactRows, readRows, withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
-import { addMigration, makeLaterProgram, PRESENT_SCHEMA } from '../support/later-version.ts';
+import { addMigration, makeLaterVersion, PRESENT_SCHEMA } from '../support/later-version.ts';
 import { makeLeagues } from '../support/leagues.ts';
-import { PROGRAM } from '../support/program.ts';
 import { listLeagues, startService } from '../support/service.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf } from '../support/unit-error.ts';
-import { openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
@@ -182,35 +181,15 @@ describe('an upgrade that fails', () => {
   });
 });
 
-type Ended = { readonly code: number; readonly stderr: string };
-
-function syncBy(program: string, path: string, url: string): Promise<Ended> {
-  const env = {
-    PATH: process.env.PATH,
-    LEAGUE_SYNC_BASE_URL: url,
-    LEAGUE_SYNC_USERNAME: USERNAME,
-    LEAGUE_SYNC_PASSWORD: PASSWORD,
-    LEAGUE_SYNC_DATABASE: path,
-  };
-  return new Promise((done) => {
-    execFile(
-      process.execPath,
-      [program, 'sync', '--service-moved'],
-      { env, cwd: resolve(path, '..') },
-      (error, _stdout, stderr) => {
-        done({ code: error === null ? 0 : Number(error.code), stderr });
-      },
-    );
-  });
-}
-
 describe('the later version of the program', () => {
   it('says where the copy is and how long it took, and this version refuses what it wrote with 74', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
     await using service = await startService({ leagues: listLeagues(makeLeagues(2)) });
-    const later = makeLaterProgram(...STEP);
-    const upgraded = await syncBy(later, path, service.url);
+    const bench = addSettings(setUpFor(service.url), { LEAGUE_SYNC_DATABASE: path });
+    const through = makeLaterVersion(...STEP);
+    const sync = ['sync', '--service-moved'];
+    const upgraded = await bench.runProcess(sync, {}, { through });
     expect(upgraded.code).toBe(0);
     const line = upgraded.stderr.split('\n').find((text) => text.includes('the schema of the database'));
     const copy = `${path}.schema-${PRESENT_SCHEMA}`;
@@ -222,8 +201,8 @@ describe('the later version of the program', () => {
       msg: expect.stringContaining(copy),
     });
     expect(existsSync(copy)).toBe(true);
-    expect((await syncBy(later, path, service.url)).stderr).not.toContain('the schema of the database');
-    expect(await syncBy(PROGRAM, path, service.url)).toMatchObject({
+    expect((await bench.runProcess(sync, {}, { through })).stderr).not.toContain('the schema of the database');
+    expect(await bench.run(sync)).toMatchObject({
       code: 74,
       stderr: expect.stringContaining('newer version'),
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { execute } from '../support/database.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { expectMirrored } from './compare.ts';
 import { createPostgres, skipWithoutPostgres } from './postgres.ts';
 import { change, expectToFollow, lastSeq, mirroredSeq, setUpMirrored } from './worker.ts';
@@ -59,7 +60,7 @@ describe('a worker with a mirror', () => {
   it('goes on without a league whose id no index takes, and names it', async () => {
     const postgres = await createPostgres();
     const bench = await setUpMirrored(postgres);
-    const long = { ...LEAGUE, league_id: `long-${'x'.repeat(4_000)}` };
+    const long = makeLeague(`long-${'x'.repeat(4_000)}`);
     bench.simulator.setLeagues([long, ...bench.simulator.leagues()]);
     const worker = bench.startWorker();
     const named = /^the mirror at .+: leagues whose league_id is too long .+ are left out: long-x+…$/;
@@ -73,13 +74,3 @@ describe('a worker with a mirror', () => {
     });
   });
 });
-
-const LEAGUE = {
-  league_name: 'League',
-  sport: 'soccer',
-  league_image: 'https://images.example.com/l.png',
-  priority: 0,
-  status: 'active',
-  create_datetime: null,
-  last_update_datetime: null,
-};

@@ -8,13 +8,13 @@ export function leagueIds(first: number, last: number): readonly string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => `l${first + index}`);
 }
 
-/** Sets up ten leagues with seven held removals, l4 to l10; or `stored` leagues of which only `listed` are listed. */
-export async function setUpHeld(stored = 10, listed = 3): Promise<SimulatedBench> {
-  const bench = await setUp({ leagues: makeLeagues(stored) });
+/** Sets up ten leagues with seven held removals, l4 to l10. */
+export async function setUpHeld(): Promise<SimulatedBench> {
+  const bench = await setUp({ leagues: makeLeagues(10) });
   const folder = { file: () => bench.database };
   await using worker = await openBench({ folder, url: bench.simulator.url });
   expect((await worker.poll()).outcome).toBe('changed');
-  bench.simulator.setLeagues(makeLeagues(listed));
+  bench.simulator.setLeagues(makeLeagues(3));
   expect((await worker.poll()).outcome).toBe('held');
   return bench;
 }

@@ -30,8 +30,8 @@ export function addMigration(copy: string, statements: readonly string[]): strin
   return copy;
 }
 
-/** Makes a later version of the built program, with one more migration, and returns its path. */
-export function makeLaterProgram(...statements: readonly string[]): string {
+/** The command that runs a later version instead of the program: the built one, with one more migration. */
+export function makeLaterVersion(...statements: readonly string[]): readonly string[] {
   // Outside of the folders that are searched for secrets: the program contains the password of its own simulator.
   const root = mkdtempSync(join(tmpdir(), 'league-sync-later-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -40,10 +40,5 @@ export function makeLaterProgram(...statements: readonly string[]): string {
   copyFileSync(join(migrations, '../package.json'), join(root, 'package.json'));
   symlinkSync(join(migrations, '../node_modules'), join(root, 'node_modules'));
   addMigration(join(root, 'migrations'), statements);
-  return join(root, 'dist', 'league-sync.cjs');
-}
-
-/** The command that runs the later version instead of the program. */
-export function makeLaterVersion(statement: string): readonly string[] {
-  return ['sh', '-c', 'node=$1; shift 2; exec "$node" "$0" "$@"', makeLaterProgram(statement)];
+  return ['sh', '-c', 'node=$1; shift 2; exec "$node" "$0" "$@"', join(root, 'dist', 'league-sync.cjs')];
 }

@@ -6,7 +6,7 @@ export function missingPromtool(): string | undefined {
 }
 
 /** The output of promtool, and whether it succeeded. */
-export function askPromtool(args: readonly string[], input = ''): { readonly content: boolean; readonly said: string } {
-  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+export function askPromtool(args: readonly string[]): { readonly content: boolean; readonly said: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
   return { content: status === 0, said: stdout + stderr };
 }

@@ -8,8 +8,8 @@ import { eventually, type RunningProgram } from './program.ts';
 export type PublishingBench = Awaited<ReturnType<typeof setUpPublishing>>;
 
 /** A bench whose worker publishes into a folder that does not exist yet. */
-export async function setUpPublishing(churnMs = 0) {
-  const bench = await setUp(churnMs > 0 ? { churnMs } : { leagues: [makeLeague('l0')] });
+export async function setUpPublishing() {
+  const bench = await setUp({ leagues: [makeLeague('l0')] });
   const shared = join(bench.folder, 'shared');
   let count = 0;
   /** Changes the list of the service. */
@@ -26,10 +26,8 @@ export function countLeagues(path: string): unknown {
 }
 
 export async function published(bench: PublishingBench, leagues: number): Promise<void> {
-  await eventually(
-    `${leagues} leagues are published`,
-    () => existsSync(bench.copy) && countLeagues(bench.copy) === leagues,
-  );
+  const isPublished = () => existsSync(bench.copy) && countLeagues(bench.copy) === leagues;
+  await eventually(`${leagues} leagues are published`, isPublished);
 }
 
 /** A worker with a database that was filled just now, so that it does not poll at start. */

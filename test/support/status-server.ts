@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Bench, setUpFor } from './bench.ts';
 import { DEADLINE_MS, type Environment, eventually, type RunningProgram } from './program.ts';
 import { listLeagues, startService } from './service.ts';
@@ -48,13 +47,8 @@ export async function readiness(url: string): Promise<readonly [number, readonly
 
 /** Polls `/readyz` until it has these reasons. */
 export async function waitForReadiness(url: string, reasons: readonly string[]): Promise<void> {
-  const giveUpAt = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const [status, found] = await readiness(url);
-    if (String(found) === String(reasons) && status === (reasons.length === 0 ? 200 : 503)) return;
-    if (performance.now() > giveUpAt) throw new Error(`readyz says ${status} ${found}, and not ${reasons}`);
-    await wait(50);
-  }
+  const expected = [reasons.length === 0 ? 200 : 503, reasons];
+  await expect.poll(() => readiness(url), { timeout: DEADLINE_MS }).toEqual(expected);
 }
 
 /** A raw connection. */

@@ -21,17 +21,14 @@ export function needTerminal(): void {
 type TerminalOptions = {
   readonly cwd: string;
   readonly env: Environment;
-  /** A shell command for the output. */
-  readonly after?: string;
   /** The width of the terminal. */
   readonly columns?: number;
 };
 
 /** Starts a command of the program at a pseudo-terminal, whose user can type. */
-export function startAtTerminal(args: string, { cwd, env, after = '', columns }: TerminalOptions) {
+export function startAtTerminal(args: string, { cwd, env, columns }: TerminalOptions) {
   const size = columns === undefined ? '' : `stty cols ${columns}; `;
-  const command = size + (after === '' ? `exec "$NODE" "$PROGRAM" ${args}` : `"$NODE" "$PROGRAM" ${args} ${after}`);
-  const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
+  const child = spawn(SCRIPT, ['-qec', `${size}exec "$NODE" "$PROGRAM" ${args}`, '/dev/null'], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd, NODE: process.execPath, PROGRAM, ...env },
   });

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { SimulatorOptions } from '../../src/simulator/simulator.ts';
 import { type Bench, EVERY_SECOND, setUpSynced } from '../support/bench.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
 import { readRows } from '../support/database.ts';
@@ -9,8 +10,8 @@ import { readRows } from '../support/database.ts';
 const AT_ONCE_MS = 2_000;
 
 /** A database that takes long to copy. */
-async function setUpLarge(): Promise<Bench & { readonly copies: string }> {
-  const bench = await setUpSynced();
+async function setUpLarge(options: SimulatorOptions = {}): Promise<Bench & { readonly copies: string }> {
+  const bench = await setUpSynced(options);
   pad(bench.database);
   const copies = join(bench.folder, 'copies');
   mkdirSync(copies);
@@ -66,10 +67,7 @@ describe('a backup in the middle of which', () => {
   });
 
   it('the worker goes on polling comes to its end, with the state as it was when it began', async () => {
-    const bench = await setUpSynced({ churnMs: 40 });
-    pad(bench.database);
-    const copies = join(bench.folder, 'copies');
-    mkdirSync(copies);
+    const { copies, ...bench } = await setUpLarge({ churnMs: 40 });
     const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll();
     const backup = bench.start(['backup', 'copies/copy.db']);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { setUpFor } from '../support/bench.ts';
 import { type Kind, type Reply, startService } from '../support/service.ts';
 
@@ -30,8 +30,10 @@ function peakMemoryBytes(pid: number): number {
   return Number(kibibytes) * 1_024;
 }
 
+beforeEach(({ skip }) => skip(process.platform !== 'linux', 'only Linux has /proc'));
+
 // That a body is not read beyond the limit, packed or not, is in test/integration/http.test.ts.
-it.skipIf(process.platform !== 'linux').each<Kind>(['leagues', 'login'])(
+it.each<Kind>(['leagues', 'login'])(
   '300 MB of %s in a small gzip end a poll with a failure that names the limit, and leave the worker small',
   async (kind) => {
     const service = await startService({ [kind]: await bomb() });

@@ -10,6 +10,8 @@ const PUT_BACK =
 const RESTART =
   /^The WAL .* was deleted, moved or replaced while the worker ran; nothing new is written; restart the worker/;
 
+/** The NFL. */
+const NFL = '981cfa69-3946-59e8-bc6e-e7b00f37cadc';
 const ENDS = ['', '-wal', '-shm'];
 
 function moveAway({ database }: SimulatedBench): () => void {
@@ -75,7 +77,13 @@ describe('a database that is', () => {
       expect(text).not.toContain('124 leagues');
       expect(text).toContain(reasons[0].message.split(';')[0]);
       expect(text).not.toMatch(/LEAGUE_SYNC_DATABASE|Belmont/);
-      expect(await ask('/changes')).not.toMatch(/LEAGUE_SYNC_DATABASE|Belmont/);
+      for (const path of ['/leagues', '/changes', `/league?id=${NFL}`]) {
+        const other = await ask(path);
+        expect(other).toMatch(
+          new RegExp(`data-part="strip"><b>${headline}\\.</b> The last good poll ended at [\\d:]+ UTC\\.`),
+        );
+        expect(other).not.toMatch(/LEAGUE_SYNC_DATABASE|Belmont|NFL/);
+      }
       expect(await worker.waitForLog(({ level }) => level === 40)).toMatchObject({ msg: reasons[0].message });
       back();
       expect(await readiness(url)).toEqual([200, []]);

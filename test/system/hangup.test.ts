@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
 import { expectInOrder } from '../support/stopping.ts';
@@ -35,7 +35,9 @@ function startAtTerminal(bench: SimulatedBench, args: readonly string[], through
   return bench.start(args, env, { through: ['python3', '-c', AT_TERMINAL, ...through] });
 }
 
-describe.skipIf(missingPython() !== undefined)('SIGHUP', () => {
+describe('SIGHUP', () => {
+  beforeEach(({ skip }) => skip(missingPython() !== undefined, missingPython()));
+
   it.each(['run', 'demo'])('ends %s cleanly, with 0, if its terminal is gone', async (command) => {
     const bench = await setUp();
     const worker = startAtTerminal(bench, [command]);

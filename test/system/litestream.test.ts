@@ -36,6 +36,8 @@ async function expectReplicated({ database, folder }: SimulatedBench, replica: s
   return path;
 }
 
+if (!HAS_LITESTREAM) console.warn('skipped: litestream is not here');
+
 describe.runIf(HAS_LITESTREAM)('Litestream', () => {
   it('replicates a worker through its restarts, and a worker goes on from the replica', async () => {
     const bench = addSettings(await setUp({ leagues: makeLeagues(50) }), { LEAGUE_SYNC_KEEP_WAL: 'true' });

@@ -1,5 +1,5 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { type Bench, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { makeFifo, openFullFifo, openUntilEnd } from '../support/fifo.ts';
@@ -24,12 +24,16 @@ function withStreams(redirection: string): readonly string[] {
   return ['sh', '-c', `exec "$@" ${redirection}`, 'sh'];
 }
 
+const needFull = ({ skip }: TestContext): void => skip(!existsSync('/dev/full'), 'there is no /dev/full');
+
 const OUTLETS = [
   ['without any stream', '<&- >&- 2>&-'],
   ['with no room for stdout and stderr', '>/dev/full 2>&1'],
 ] as const;
 
-describe.skipIf(!existsSync('/dev/full'))('a worker', () => {
+describe('a worker', () => {
+  beforeEach(needFull);
+
   it.each(OUTLETS)('%s keeps polling, and exits 0 when stopped', async (_, redirection) => {
     const bench = await setUp();
     const worker = bench.start(['run'], {}, { through: withStreams(redirection) });
@@ -44,7 +48,9 @@ describe.skipIf(!existsSync('/dev/full'))('a worker', () => {
   });
 });
 
-describe.skipIf(!existsSync('/dev/full'))('sync', () => {
+describe('sync', () => {
+  beforeEach(needFull);
+
   it.each([
     ['without any stream', '<&- >&- 2>&-', 0],
     ['with no room for stderr, its log', '2>/dev/full', 0],

@@ -162,7 +162,8 @@ describe.each(Array.from({ length: REPETITIONS }, (_, index) => index + 1))('tim
     expect(changesIn(bench.database)).toEqual([{ n: REPORTED }]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('that is mounted alone elsewhere is refused there', async () => {
+  it('that is mounted alone elsewhere is refused there', async ({ skip }) => {
+    skip(process.getuid?.() !== 0, 'only root can mount a file');
     const { bench, worker } = await startWorker();
     const there = join(bench.folder, 'other', 'leagues.db');
     mkdirSync(dirname(there));

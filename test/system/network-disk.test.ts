@@ -27,11 +27,4 @@ describe('a database on a network file system', () => {
     expect(warning).toMatchObject({ network: 'CIFS', msg: expect.stringContaining(bench.database) });
     expect(warning?.msg).toMatch(/put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it/);
   });
-
-  it('is not warned of if it is a local one', async () => {
-    const bench = await setUp();
-    const { code, stderr } = await bench.run(['sync']);
-    expect(code, stderr).toBe(0);
-    expect(readLines(stderr).filter(isWarning)).toEqual([]);
-  });
 });

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { killIfAlive } from '../support/copy-process.ts';
 import { makeFolder } from '../support/folder.ts';
 import { watchProgram } from '../support/leak.ts';
 
@@ -28,13 +29,7 @@ it('npm start passes a signal on to the worker, which stops cleanly', async () =
   let log = '';
   watchProgram({ args: ['run'], cwd: folder, env }, () => ({ stdout: log }), once(npm, 'close'));
   // Kills the whole group, so that no orphan outlives a failed test.
-  onTestFinished(() => {
-    try {
-      process.kill(-(npm.pid ?? 0), 'SIGKILL');
-    } catch {
-      // No process is left, as expected.
-    }
-  });
+  onTestFinished(() => killIfAlive(-(npm.pid ?? 0)));
   for await (const chunk of npm.stdout) {
     log += String(chunk);
     if (log.includes('"kind":"profile"') && !npm.killed) npm.kill('SIGTERM');

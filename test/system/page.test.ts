@@ -18,6 +18,7 @@ const HOSTILE: readonly (readonly [id: string, name: string])[] = [
   ['quotes', `O'Brien & "Sons"`],
   ['right-to-left', '\u202Eدوري المحترفين\u202C'],
   ['long', 'long '.repeat(40_000)],
+  ['one word', 'long'.repeat(60)],
   ['../../etc/passwd?x=1#y', 'an id that is a path'],
   ['<b>bold</b>', 'an id that is markup'],
   ['empty', ''],
@@ -72,6 +73,21 @@ async function serveHostile(): Promise<string> {
   return (await serveLeagues(leagues)).url;
 }
 
+const NFL = '981cfa69-3946-59e8-bc6e-e7b00f37cadc';
+/** Words of letters alone whose parts are on different lines. */
+const BROKEN_WORDS = `(() => {
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+    for (const { 0: word, index } of text.data.matchAll(/(?<=^|\\s)\\p{L}+(?=\\s|$)/gu)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word);
+    }
+  return broken;
+})()`;
+
 describe('every page of a worker', () => {
   it.each(Object.entries(STATES))('%s fits, is accessible and asks nobody else', async (name, enter) => {
     const url = await enter();
@@ -119,6 +135,21 @@ describe('every page of a worker', () => {
       // The chart is wider than a phone, and begins at its end.
       expect(bar.x + bar.width).toBeLessThan(card.x + card.width);
     }
+  });
+
+  it('fits a phone: no word is broken, and a list can be sorted and begins on the first screen', async () => {
+    const { url, poll } = await serveReal();
+    await poll('held', 'drop-third', 'new-field');
+    const { page } = await openTab(url, LOOKS.phone);
+    for (const path of ['/', '/changes', `/league?id=${NFL}`, '/leagues']) {
+      await page.goto(path);
+      expect(await page.evaluate(BROKEN_WORDS)).toEqual([]);
+    }
+    await page.getByRole('link', { name: 'Name', exact: true }).click();
+    await page.waitForURL(/sort=name/);
+    const first = page.locator('tbody tr').first();
+    expect(await first.textContent()).toContain('2. Bundesliga');
+    expect((await first.boundingBox())?.y).toBeLessThan(330);
   });
 
   it('can be used with the keyboard only', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 
 /** Runs the program in a PID namespace of its own, like a container that shares a volume. */
@@ -18,11 +18,9 @@ function missing(through: readonly string[]): string | undefined {
   }
 }
 
-const noNamespace = missing(ELSEWHERE);
-const noUser = missing(AS_NOBODY);
-for (const reason of [noNamespace, noUser]) if (reason !== undefined) console.warn(`skipped: ${reason}`);
+describe('poll across PID namespaces', () => {
+  beforeEach(({ skip }) => skip(missing(ELSEWHERE) !== undefined, missing(ELSEWHERE)));
 
-describe.skipIf(noNamespace !== undefined)('poll across PID namespaces', () => {
   it.each([
     ['from', ELSEWHERE, []],
     ['to', [], ELSEWHERE],
@@ -49,8 +47,9 @@ describe('poll of a worker that hangs', () => {
   }, 60_000);
 });
 
-describe.skipIf(noUser !== undefined)('poll as another user', () => {
-  it('names the user who may not write the database', async () => {
+describe('poll as another user', () => {
+  it('names the user who may not write the database', async ({ skip }) => {
+    skip(missing(AS_NOBODY) !== undefined, missing(AS_NOBODY));
     const bench = await setUp();
     mkdirSync(dirname(bench.database));
     for (const folder of [bench.folder, dirname(bench.database)]) chmodSync(folder, 0o755);

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
 import type { Environment } from '../support/program.ts';
 import { spellingsOf } from '../support/secret-encodings.ts';
@@ -27,7 +27,9 @@ function readProcess(pid: number, what: 'cmdline' | 'environ'): string {
   return readFileSync(`/proc/${pid}/${what}`, 'latin1');
 }
 
-describe.skipIf(process.platform !== 'linux')('other programs of the same user', () => {
+describe('other programs of the same user', () => {
+  beforeEach(({ skip }) => skip(process.platform !== 'linux', 'only Linux has /proc'));
+
   it.each(PLACES)(
     'see no secret of a worker in its command line, its lock, and if it has a file, its environment: %s',
     async (where, give) => {

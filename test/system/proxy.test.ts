@@ -9,8 +9,6 @@ import { type ProxyBehaviour, type ProxyServer, startProxy } from '../support/pr
 const HOST = 'service.example.test';
 const ADDRESS = { http: `http://${HOST}`, https: `https://${HOST}` };
 const LOGIN = '/players/v1/authenticate/login';
-/** An address that leads to this machine, and that the program does not take for loopback. */
-const NOT_LOOPBACK = '0.0.0.0';
 /** The password of the proxy. */
 const PROXY_PASSWORD = 'proxy-canary-4711';
 const PROXY_PAIR = Buffer.from(`clerk:${PROXY_PASSWORD}`).toString('base64');
@@ -54,19 +52,6 @@ function answeredBy({ url }: ProxyServer, variable: string): string {
 }
 
 // Which proxy the variables name for which address is in test/unit/proxy.test.ts.
-describe('no proxy is asked', () => {
-  it.each([
-    ['of loopback', 'localhost', {}],
-    ['of what no_proxy names', NOT_LOOPBACK, { LEAGUE_SYNC_ALLOW_HTTP: 'true', no_proxy: NOT_LOOPBACK }],
-  ])('%s', async (_, host, env) => {
-    const { simulator } = await setUp();
-    const { port } = new URL(simulator.url);
-    const proxy = await startProxy(Number(port));
-    const exit = await setUpFor(`http://${host}:${port}`).run(['sync'], { http_proxy: proxy.url, ...env });
-    expect([exit.code, proxy.connections(), countLogins(simulator)]).toEqual([0, 0, 1]);
-  });
-});
-
 describe('a service over plain HTTP beyond a proxy', () => {
   it('is synced from, and the proxy is told its own password', async () => {
     const office = await startOffice('http');

@@ -10,8 +10,16 @@ it.each([
     ["This command names the cause: LEAGUE_SYNC_DATABASE='/a b.db' ./league-sync check"],
   ],
   [
-    'Start the worker if none runs: league-sync run. If one runs, it goes on; league-sync webhook test sends a message.',
-    ['The worker goes on.', 'This command sends a message: ./league-sync webhook test'],
+    'Start the worker if none runs: league-sync run. If one runs, it goes on trying; league-sync webhook test sends a message.',
+    ['This command sends a message: ./league-sync webhook test'],
+  ],
+  [
+    'Start the worker if none runs: league-sync run. Its next poll makes up for this one.',
+    ["The worker's next poll makes up for this one."],
+  ],
+  [
+    'The worker tries again by itself. If it keeps failing: league-sync check.',
+    ["If it keeps failing: LEAGUE_SYNC_DATABASE='/a b.db' ./league-sync check"],
   ],
   [
     'rebuild it with league-sync mirror rebuild',

@@ -51,6 +51,24 @@ describe('the chart of polls', () => {
     expect(steps).toEqual([17, 478, 17, 17]);
   });
 
+  it('draws no poll from before it, and all although the clock was ahead at the oldest', () => {
+    const captionOf = (polls: readonly ReturnType<typeof pollAt>[]): string =>
+      /<p class="muted">(.*?)<\/p>/.exec(String(renderPolls(polls, 7.5 * HOUR, NOW)))?.[1]?.replace(/<[^>]*>/g, '') ??
+      '';
+    expect(captionOf([pollAt(NOW - 9 * HOUR)])).toMatch(/^half took at most/);
+    const polls = Array.from({ length: 60 }, (_, index) => pollAt(NOW - (index + 1) * 5 * MINUTE));
+    expect(captionOf([...polls, pollAt(NOW + DAY)])).toMatch(/^61 polls since today 07:00 &middot; half/);
+  });
+
+  it('of few polls is shorter, so that they stay apart, and says since when there are any', () => {
+    const polls = [1, 5, 10].map((minutes) => pollAt(NOW - minutes * MINUTE));
+    const xs = boxesOf(polls, 7.5 * HOUR).map(({ x }) => x);
+    expect([Math.min(...xs), Math.max(...xs)]).toEqual([502.6, 1_014.6]);
+    const chart = String(renderPolls(polls, 7.5 * HOUR, NOW)).replace(/<[^>]*>/g, '');
+    expect(chart).toContain('3 polls since today 11:50 &middot; half took');
+    expect(chart).toContain('11:42 11:44 11:46 11:48 11:50 11:52 11:54 11:56 11:58 12:00');
+  });
+
   it('leaves out polls from before its time, and those whose bar would begin there', () => {
     const ages = [MINUTE, HOUR - 1_000, 2 * HOUR];
     expect(boxesOf(ages.map((age) => pollAt(NOW - age)))).toHaveLength(2);
@@ -104,6 +122,7 @@ describe('the axes', () => {
   it.each([
     [90_000, '11:58:30 11:58:40 11:58:50 11:59:00 11:59:10 11:59:20 11:59:30 11:59:40 11:59:50 12:00:00'],
     [7.5 * HOUR, '05:00 06:00 07:00 08:00 09:00 10:00 11:00 12:00'],
+    [DAY, '12:00 15:00 18:00 21:00 20 Nov 03:00 06:00 09:00 12:00'],
     [90 * DAY, '27 Aug 10 Sep 24 Sep 8 Oct 22 Oct 5 Nov 19 Nov'],
   ])('have ticks at round times of the last %i ms', (span, labels) => {
     const ticks = timeTicks(NOW - span, NOW, 9).map(({ label }) => label);

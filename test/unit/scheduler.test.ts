@@ -38,7 +38,7 @@ describe('scheduled runs', () => {
     let looks = 0;
     const watched = (name: string, timeAfter: (now: number) => number) => ({
       schedule: { nextTime: (now = clock.now()) => timeAfter(now) },
-      onDue: (due: Due) => seen.push(`${name} ${due} ${new Date(clock.now()).toISOString().slice(11, 19)}`),
+      onDue: (due: Due) => seen.push(`${name} ${due} ${new Date(clock.now()).toISOString().slice(11, 23)}`),
     });
     const onTick = () => {
       looks += 1;
@@ -56,8 +56,8 @@ describe('scheduled runs', () => {
     const { clock, seen, stop, watching } = watch();
     await clock.advance(HOUR);
     expect(seen).toHaveLength(13);
-    expect(seen.slice(0, 2)).toEqual(['leagues schedule 12:05:00', 'leagues schedule 12:10:00']);
-    expect(seen.slice(-2)).toEqual(['leagues schedule 13:00:00', 'profile schedule 13:00:00']);
+    expect(seen.slice(0, 2)).toEqual(['leagues schedule 12:05:00.000', 'leagues schedule 12:10:00.000']);
+    expect(seen.slice(-2)).toEqual(['leagues schedule 13:00:00.000', 'profile schedule 13:00:00.000']);
     stop();
     await watching;
   });

@@ -9,8 +9,6 @@ const NOW = '2026-11-20T12:00:30Z';
 it.each<readonly [string, Partial<typeof SETTINGS> | { staleAfterMs: number }, string, string]>([
   ['once the third slot and the run timeout have passed', {}, NOW, '2026-11-20T12:17:00.000Z'],
   ['by the schedule', berlin('0 6 * * *'), NOW, '2026-11-23T05:02:00.000Z'],
-  ['by the first of two equal hours', berlin('*/5 * * * *'), '2026-10-25T00:31:00Z', '2026-10-25T00:47:00.000Z'],
-  ['by a skipped hour, too', berlin('30 2 * * *'), '2026-03-27T00:00:00Z', '2026-03-29T01:32:00.000Z'],
   ['after LEAGUE_SYNC_STALE_AFTER, if it is set', { staleAfterMs: 600_000 }, NOW, '2026-11-20T12:10:30.000Z'],
   ['never later than a timestamp can say', { staleAfterMs: 1e15 }, NOW, '9999-12-31T23:59:59.999Z'],
 ])('data becomes stale %s', (_, more, now, expected) => {

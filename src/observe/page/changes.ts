@@ -106,7 +106,7 @@ export function renderDays(lines: readonly Line[], days: readonly DayCounts[], o
     const counts = days.find((known) => known.day === day);
     const title = html`${longNameOfDay(day, now)} <span class="muted">${counts ? describeKinds(counts, ' \u00b7 ') : ''}</span>`;
     return html`${level === 'h2' ? html`<h2 class="day">${title}</h2>` : html`<h3 class="day">${title}</h3>`}
-<ol class="feed${precise ? ' precise' : ''}">${found.map((line) => {
+<ol class="feed">${found.map((line) => {
       const begin = html`${timeOnly(line.at, '', precise)}${renderSign(line.kind)}`;
       return 'examples' in line ? renderFold(line, begin) : renderChange(line, maxFields, begin);
     })}</ol>`;
@@ -143,7 +143,7 @@ export function renderFields({ kind, fields }: RecentChange, maxFields: number):
 }
 
 function renderField({ field, old, now }: FieldChange): Html {
-  return html`<dt><code>${field}</code></dt><dd><del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins></dd>`;
+  return html`<dt><code>${field}</code></dt> <dd><del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins></dd>`;
 }
 
 function renderValue(text: string | null): Html {

@@ -106,7 +106,8 @@ function renderPill({ verdict, success, readFault, now }: State, up: string): Ht
 
 /** What a page of lists says above them while the data is not up to date. */
 function renderStrip({ verdict, success, readFault, now }: State, up: string): Html {
-  const age = success && !readFault && html` What is shown is from ${timeOfDay(success.at, now)}.`;
+  const shown = readFault ? 'The last good poll ended at' : 'What is shown is from';
+  const age = success && html` ${shown} ${timeOfDay(success.at, now)}.`;
   return html`<p class="strip" data-part="strip"><b>${verdict.headline}.</b>${age} <a href="${up}">What to do</a></p>
 `;
 }

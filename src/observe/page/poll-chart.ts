@@ -4,7 +4,18 @@ import { describeCounts } from '../../sync/report.ts';
 import { formatTimestamp } from '../../time/clock.ts';
 import { formatDuration } from '../../time/duration.ts';
 import type { Schedule } from '../../time/next-cron-time.ts';
-import { count, countOf, DAY_MS, HOUR_MS, type Html, MINUTE_MS, MONTHS, SECOND_MS, toSecond } from './html.ts';
+import {
+  count,
+  countOf,
+  DAY_MS,
+  HOUR_MS,
+  type Html,
+  MINUTE_MS,
+  MONTHS,
+  momentInText,
+  SECOND_MS,
+  toSecond,
+} from './html.ts';
 
 const WIDTH = 1080;
 const LEFT = 56;
@@ -29,7 +40,7 @@ const OUTCOMES: Readonly<Record<Outcome, { readonly height: number; readonly nam
 const MIN_TOOK = 1.5;
 const MAX_TICKS = 9;
 /** A chart goes back for as many polls of the schedule at least. */
-const MIN_STEPS = 15;
+const MIN_STEPS = 3;
 /** How many polls the schedule names in the time that the chart shows. */
 const POLLS_SHOWN = 90;
 /** How many polls to read: more than the schedule names, since some come at other times. */
@@ -54,15 +65,19 @@ export function spanOf({ nextTime }: Pick<Schedule, 'nextTime'>, now: number): n
 }
 
 /** Draws each poll at its time: above how long it took, below what came of it. A time without polls stays empty. */
-export function renderPolls(newestFirst: readonly RunSummary[], spanMs: number, now: number): Html {
+export function renderPolls(newestFirst: readonly RunSummary[], fullMs: number, now: number): Html {
   if (newestFirst.length === 0)
     return html`<div class="top"><h2 id="polls-title">Polls</h2></div><p class="muted">No poll yet.</p>`;
+  // A chart of few polls is shorter, and still has round times at its ticks.
+  // The clock may have been set back since a poll.
+  const ageMs = Math.max(0, ...newestFirst.map(({ started_at }) => now - Date.parse(started_at)));
+  const atLeastMs = Math.max((MIN_STEPS * fullMs) / POLLS_SHOWN, ageMs * 1.03);
+  const tickMs = TIME_STEPS_MS.find((ms) => ms * MAX_TICKS > atLeastMs) ?? fullMs;
+  const spanMs = Math.min(fullMs, tickMs * MAX_TICKS);
   // Moves on by whole steps, so that an open page need not draw the chart again while nothing happens.
   const step = spanMs / POLLS_SHOWN;
   const to = Math.ceil(now / step) * step;
-  const oldest = Date.parse(newestFirst.at(-1)?.started_at ?? '');
-  // Without older polls, a new chart begins with the first one instead of an empty half.
-  const from = Math.max(to - spanMs, Math.min((Math.floor(oldest / step) - 1) * step, to - MIN_STEPS * step));
+  const from = to - spanMs;
   const ended = newestFirst.filter(({ finished_at }) => finished_at !== null);
   const good = ended.filter(({ outcome }) => outcome !== 'failed').map(durationMs);
   // Failed polls may have waited for long: they decide the axis only where there are no others.
@@ -72,10 +87,11 @@ export function renderPolls(newestFirst: readonly RunSummary[], spanMs: number, 
   const width = Math.max(2, Math.min(9, ((WIDTH - LEFT) / POLLS_SHOWN) * 0.75));
   const xOf = (poll: RunSummary): number => Math.min(WIDTH, toX(Date.parse(poll.started_at))) - width;
   const polls = newestFirst.filter((poll) => xOf(poll) >= LEFT).reverse();
+  const [since] = polls.map(({ started_at }) => started_at).toSorted();
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
   const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed`;
   const bars = polls.map((poll) => renderPoll(poll, { x: xOf(poll), width, longest }));
-  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${describeDurations(good)}</p>${renderKey(polls)}</div>
+  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${since && html`${countOf(polls.length, 'poll')} since ${momentInText(since, now)} &middot; `}${describeDurations(good)}</p>${renderKey(polls)}</div>
 <div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${HATCH}${took.length === 0 ? '' : renderScale(longest)}${timeTicks(from, to, MAX_TICKS).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
 }
 
@@ -165,7 +181,8 @@ export function timeTicks(from: number, to: number, most: number) {
 
 function labelOf(at: number, step: number): string {
   const text = formatTimestamp(at);
-  if (step >= DAY_MS) return `${Number(text.slice(8, 10))} ${MONTHS[Number(text.slice(5, 7)) - 1]}`;
+  // A day begins with its date.
+  if (at % DAY_MS === 0) return `${Number(text.slice(8, 10))} ${MONTHS[Number(text.slice(5, 7)) - 1]}`;
   return text.slice(11, step < MINUTE_MS ? 19 : 16);
 }
 

@@ -24,7 +24,7 @@ ${stored && renderShares(stored.fresh?.shares ?? [])}${stored && renderFreshDays
 }
 
 function renderFacts(worker: State, isReadable: boolean): Html {
-  const { path, success, freshness, readFault, verdict, now } = worker;
+  const { path, success, freshness, readFault, verdict, outputs, now } = worker;
   if (path === undefined) return html`opening the database`;
   const next = renderNextPoll(worker);
   if (success === undefined) return html`${verdict.headline.startsWith('No data') ? '' : 'no data yet · '}${next}`;
@@ -32,15 +32,33 @@ function renderFacts(worker: State, isReadable: boolean): Html {
     return html`last good poll at ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now)}) &middot; nothing is stored until the database can be used again`;
   const { live_leagues: leagues, held_removals: held = 0 } = freshness ?? {};
   const lack = held > 0 ? `, of which ${count(held)} were not found in the last list` : '';
+  const failingOutputs = outputs
+    .filter((output) => verdict.state === 'good' && outputCondition(output) === 'failing')
+    .map(({ name }) => html` &middot; <br><b>the ${OUTPUTS[name].title} fails</b>`);
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
-  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')}${lack} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
+  return html`${leagues === undefined ? '' : html`${countOf(leagues, 'league')}${lack} &middot; <br>`}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')})${renderLimit(worker)} &middot; <br>${next}${failingOutputs}`;
 }
 
-function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, now }: State): Html {
+const hasFailed = ({ attention }: State): boolean =>
+  attention.some(({ what }) => what === 'failing' || what === 'credentials-refused');
+
+/** Until when the data can be used while polls fail, and since when it is stale. */
+function renderLimit(worker: State): Html | '' {
+  const { verdict, freshness, now } = worker;
+  const staleAt = freshness?.stale_at;
+  if (!staleAt || (verdict.ready && !hasFailed(worker))) return '';
+  if (Date.parse(staleAt) <= now) return html`, <br>stale since ${momentInText(staleAt, now)}`;
+  // The clock may have been set back.
+  if (verdict.reasons.some(({ reason }) => reason === 'stale')) return '';
+  return html`, <br>good until ${dueTime(staleAt, now)}`;
+}
+
+function renderNextPoll(worker: State): Html {
+  const { running, pausedUntil, failure, isBlocked, settings, now } = worker;
   if (running === 'leagues') return html`polling the leagues now`;
   if (pausedUntil > now) return html`the service asked for a pause (Retry-After) until ${dueTime(pausedUntil, now)}`;
-  if (isBlocked && failure !== undefined) return html`next try at ${dueTime(failure.until, now)}`;
-  return html`next poll at ${dueTime(settings.schedule.nextTime(now), now)}`;
+  const at = isBlocked && failure !== undefined ? failure.until : settings.schedule.nextTime(now);
+  return html`${isBlocked || hasFailed(worker) ? 'tries again at' : 'next poll at'} ${dueTime(at, now)}`;
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
@@ -61,22 +79,17 @@ function renderAttention(worker: State): Html | '' {
     .map(({ message }) => renderReason(message, splitCommands));
   const findings = [...rows, ...findNotes(worker)].map((finding: Finding) => {
     const { since, what, what_to_do } = finding;
-    const begun =
-      since &&
-      html`<span class="muted">since ${momentInText(since, now)} (${relativeTime(since, now, 'for')}) &middot;</span> `;
+    const begun = since && html`since ${momentInText(since, now)} (${relativeTime(since, now, 'for')})`;
     const advice = renderAdvice(what_to_do, splitCommands);
-    return renderRow(html`${begun}${renderSummary(finding)}`, advice, what, renderOutlook(finding, worker));
+    return renderRow(renderSummary(finding), advice, { what, begun, outlook: renderOutlook(finding, worker) });
   });
   return others.length + findings.length === 0 ? '' : html`<ul class="attention">${others}${findings}</ul>`;
 }
 
 /** What comes if nothing is done. */
-function renderOutlook({ what, nextAt }: Finding, { outputs, freshness, now }: State): Html | '' {
+function renderOutlook({ what, nextAt }: Finding, { outputs, now }: State): Html | '' {
   if (what === 'held-removals') return html`If you do nothing, they stay in the database as they are.`;
   if (what === 'drift' || what === 'unusual-change') return html`This ends by itself a day after it was first seen.`;
-  const staleAt = freshness?.stale_at;
-  if (what === 'failing' || what === 'credentials-refused')
-    return staleAt && Date.parse(staleAt) > now ? html`The data turns stale at ${dueTime(staleAt, now)}.` : '';
   const at = nextAt ?? outputs.find(({ name }) => name === what)?.next_attempt_at;
   return at ? html`The next attempt is at ${dueTime(at, now)}.` : '';
 }
@@ -132,18 +145,21 @@ function renderReason(message: string, splitCommands: State['splitCommands']): H
   return renderRow(fix === undefined ? what : html`${what}.`, fix && renderAdvice(fix, splitCommands));
 }
 
-const renderRow = (summary: Html, steps: Html | '' | undefined, what = '', outlook: Html | '' = ''): Html =>
-  html`<li data-what="${what}"><div><b>What happened</b> <span>${summary}</span></div>${outlook && html`<div><b>What comes next</b> <span>${outlook}</span></div>`}${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
+type RowParts = { readonly what?: string; readonly begun?: Html | '' | null; readonly outlook?: Html | '' };
+
+const renderRow = (summary: Html, steps: Html | '' | undefined, { what = '', begun, outlook }: RowParts = {}): Html =>
+  html`<li data-what="${what}"><div><b>What happened ${begun && html`<small>${begun}</small>`}</b> <span>${summary}</span></div>${outlook && html`<div><b>What comes next</b> <span>${outlook}</span></div>`}${steps && html`<div><b>What you can do</b> <ul class="steps">${steps}</ul></div>`}</li>`;
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A worker that serves the page runs; and what the summary of the row says already. */
-const NEEDLESS = /Start the worker if none runs: league-sync run\.( If one runs,)? *|^The list has elements .*?: /;
+/** A worker that serves the page runs; and what the top of the page or the row says already. */
+const NEEDLESS =
+  /Start the worker if none runs: league-sync run\.( If one runs,( it goes on trying;)?)? *|^The worker tries again by itself\. |^The list has elements .*?: /;
 const BETWEEN_STEPS = /; |(?<=\.) (?=[A-Z]|league-sync)/;
 
 /** Advice as fits a page: a line for each step, and a command, as it is to be typed, on a line of its own. */
 export function renderAdvice(text: string, splitCommands: State['splitCommands']): Html {
-  const steps = text.replace(NEEDLESS, '').replace(/^it /, 'the worker ').split(BETWEEN_STEPS);
+  const steps = text.replace(NEEDLESS, '').replace(/^Its /, "The worker's ").split(BETWEEN_STEPS);
   return html`${steps.map((step) => renderStep(splitCommands(step)))}`;
 }
 

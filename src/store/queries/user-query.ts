@@ -6,6 +6,8 @@ import { openReader } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
 
 export type QueryResult = { readonly columns: readonly string[]; readonly rows: readonly (readonly QueryValue[])[] };
+/** What helps where a value is too large. */
+export const TAKE_PARTS = '; take a part of it, as substr(column, 1, 1000) does, or its length(column)';
 /** Integers are BigInt, so that no digit is lost. */
 export type QueryValue = string | number | bigint | Buffer | null;
 
@@ -65,7 +67,7 @@ function* readParts(db: Database.Database, sql: string, verb: string): Generator
   yield { columns, rows };
 }
 
-function lengthOf(value: QueryValue): number {
+export function lengthOf(value: QueryValue): number {
   return typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 0;
 }
 
@@ -77,6 +79,7 @@ export function runQuery(path: string, sql: string): QueryResult {
 
 /** After a name that does not exist: the one that was probably meant, or else where names are found. */
 function hintOf(message: string, sql: string, db: Database.Database): string {
+  if (message === 'string or blob too big') return TAKE_PARTS;
   const [, kind, name] = /^no such (table|column): "?(?:\w+\.)?(\w+)/.exec(message) ?? [];
   if (kind === undefined || name === undefined) return '';
   const known = `SELECT DISTINCT ${kind === 'table' ? 'object' : 'column_name'} FROM data_dictionary

@@ -21,7 +21,7 @@ const LASTING = `SELECT max(logins.id), at, iif(logins.outcome = 'refused', 'cre
 
 type NewLogin = Omit<typeof logins.$inferInsert, 'id'>;
 
-const UNKNOWN = {
+const NO_DETAILS = {
   expires_at: null,
   clock_skew_ms: null,
   error_message: null,
@@ -36,7 +36,9 @@ const INSERT = `INSERT INTO logins (at, outcome, reason, expires_at, clock_skew_
 export function createLoginRows(client: Database.Database) {
   const insert = client.prepare<[NewLogin]>(INSERT);
   return {
-    add: (login: NewLogin): unknown => insert.run({ ...UNKNOWN, ...login }),
+    add: (login: NewLogin): void => {
+      insert.run({ ...NO_DETAILS, ...login });
+    },
     /** The lasting failures with this fingerprint since the last login that was granted, newest first. */
     lastingFailures: (of: string): readonly LastingFailure[] =>
       client.prepare<[{ of: string }], LastingFailure>(LASTING).all({ of }),

@@ -5,7 +5,7 @@ import { tryOrUndefined } from '../../try-or-undefined.ts';
 import { withSecondWriter } from '../connection.ts';
 import { outputs } from '../schema.ts';
 import { readLockStatus } from '../worker-lock.ts';
-import { createUpdate } from './update-columns.ts';
+import { createUpdate } from './column-update.ts';
 
 export type OutputRow = typeof outputs.$inferSelect;
 export type OutputName = OutputRow['name'];

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { runs } from '../schema.ts';
-import { createUpdate } from './update-columns.ts';
+import { createUpdate } from './column-update.ts';
 
 type Row = typeof runs.$inferSelect;
 export type RunKind = Row['kind'];
@@ -13,7 +13,7 @@ export type RunStamp = { readonly runId: number; readonly at: string };
 type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'> &
   Partial<Pick<Row, 'not_before' | 'quiet_fields'>>;
 /** Omitted columns keep their value. */
-export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> & Partial<Omit<Row, 'duration_ms'>>;
+export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> & Partial<Omit<Row, 'duration_ms' | 'id'>>;
 
 const IS_GOOD = "outcome IN ('changed', 'unchanged', 'held')";
 /** The last good poll of the leagues. */

@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3';
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { outputs, webhook } from '../schema.ts';
+import { createUpdate } from './column-update.ts';
 import { createOutputRows, type OutputRow } from './outputs.ts';
-import { createUpdate } from './update-columns.ts';
 
 type Row = typeof webhook.$inferSelect;
 
@@ -67,7 +67,7 @@ export function createWebhookRows(client: Database.Database) {
         .values({ id: 1, ...row })
         .run();
     },
-    update: (values: Partial<Omit<Row, 'id'>>): void => update(values),
+    update,
     setMessage: (message: Message): void => {
       output.clear('webhook');
       update({ ...NO_MESSAGE, ...message });

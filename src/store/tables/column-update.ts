@@ -8,6 +8,7 @@ export function createUpdate<Values extends object>(client: Database.Database, t
   const statements = new Map<string, Database.Statement>();
   return (values: Values, bound: object = {}): void => {
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
+    if (given.length === 0) return;
     const columns = given.map(([name]) => `${name} = @${name}`).join(', ');
     const statement = statements.get(columns) ?? client.prepare(`UPDATE ${table} SET ${columns} WHERE ${where}`);
     statements.set(columns, statement);
