@@ -67,8 +67,9 @@ export function createDeliveryJudge(
       bodies.set(id, body);
       const { type, data } = JSON.parse(body);
       const isAccepted = status !== undefined && isSuccess(status);
-      if (hasData() && !(Date.parse(data.as_of) < Date.parse(data.stale_at)))
-        fail(`${type} without as_of and stale_at`);
+      const isAboutData = type === 'leagues.changed' || type.startsWith('data.');
+      if ((isAboutData || data.as_of !== null) && !(Date.parse(data.as_of) < Date.parse(data.stale_at)))
+        fail(`${type} of data from ${data.as_of}, stale at ${data.stale_at}`);
       if (type === 'leagues.changed') {
         if (known === undefined && !sent.stale && isStaleUntold(triedAt(id)))
           fail('changes were sent before data.stale');

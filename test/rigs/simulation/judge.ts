@@ -180,8 +180,18 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
     const [found = {}] = rows(STATE);
+    // Its row may say when it began by a clock that has stepped since.
+    const hasStepped = steps.some((time) => time >= startedAt);
     const listedNow = new Set<string>(JSON.parse(String(found.live)));
-    told = [...told, { runId: Number(run_id), outcome: String(outcome), lastSeq: Number(found.seq), at: now() }];
+    told = [
+      ...told,
+      {
+        runId: Number(run_id),
+        outcome: String(outcome),
+        lastSeq: Number(found.seq),
+        at: hasStepped ? Number.NEGATIVE_INFINITY : now(),
+      },
+    ];
     const staleAt = (schedule?.nextTimes(3, now()).at(-1) ?? Number.NaN) + RUN_TIMEOUT_MS;
     good = { runId: Number(run_id), startedAt, at: elapsed(), leftMs: staleAt - now(), staleAt };
     failures = 0;
