@@ -160,6 +160,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
     hangUp: (): void => {
       say('SIGHUP');
       if (lives.isRunning()) judge.await('a poll that was asked for');
+      judge.expectLogin(lives.isRunning());
       lives.pollNow();
     },
     askForPoll: async (): Promise<void> => {
@@ -188,7 +189,8 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
     },
     changePassword: (): void => {
       say('the password changes');
-      judge.changePassword(lives.isRunning());
+      judge.expectLogin(lives.isRunning());
+      judge.markDenial();
       setPassword(`password-${random.int(1_000_000, 9_999_999)}`);
     },
   };

@@ -30,7 +30,7 @@ type Awaited =
   | 'a poll that was asked for'
   | 'a poll after a pause'
   | 'a poll at the start'
-  | 'a login with the new password';
+  | 'a login for a person';
 
 /** What holds at all times. Remembers the first thing that does not. */
 export function createJudge(world: World, { elapsed, now, note, reader }: Around) {
@@ -218,6 +218,10 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (outcome === 'held' && ids !== undefined && ids.length > 0 && !hasBadRows && missing.length <= 5)
       fail(`run ${run_id}: held, though only ${missing.length} are missing`);
     const held: readonly string[] = JSON.parse(String(found.held));
+    const strays = held.filter((id) => !accepted.has(id) && (outcome !== 'held' || !missing.includes(id)));
+    const unheld = missing.filter((id) => outcome === 'held' && !held.includes(id));
+    if (ids !== undefined && !hasBadRows && strays.length + unheld.length > 0)
+      fail(`run ${run_id} ${outcome}: held without a reason: ${strays}; missing, but not held: ${unheld}`);
     if (held.some((id) => !heldBefore.includes(id))) deliveries.noteHeld(elapsed());
     heldBefore = held;
     live = listedNow;
@@ -254,7 +258,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       if (isKnown && (pause.endedAt ?? 0) < request.at)
         fail(`sent ${(pause.pauseUntil ?? 0) - request.at} ms before the end of a Retry-After`);
       const refused = before.findLast(({ endpoint }) => endpoint === 'login');
-      if (request.endpoint === 'login') awaited.delete('a login with the new password');
+      if (request.endpoint === 'login') awaited.delete('a login for a person');
       if (request.endpoint === 'login' && refused?.status === 200 && refused.life === request.life)
         judgeRenewal(request, before.slice(before.indexOf(refused)));
       if (request.endpoint !== 'login' || refused?.status !== 401 || refused.life !== request.life) continue;
@@ -404,7 +408,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       ({ told, good } = backup);
       heldBefore = [];
       restoredAt = elapsed();
-      // What was accepted when the backup was made is accepted again.
+      // What was accepted when the backup was made is accepted again, and nothing else is.
+      accepted.clear();
       const held = rows('SELECT league_id FROM held_removals WHERE accepted_at IS NOT NULL', at);
       for (const { league_id } of held) accepted.add(String(league_id));
       requestsBefore = world.requests.length;
@@ -420,8 +425,11 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       steps.push(elapsed());
       latest = Math.max(latest, now());
     },
-    changePassword: (isRunning: boolean): void => {
-      if (isRunning && isRefused()) awaited.set('a login with the new password', elapsed() + LONGEST_FIRST_WAIT_MS);
+    /** A person has made refused credentials worth another try. */
+    expectLogin: (isRunning: boolean): void => {
+      if (isRunning && isRefused()) awaited.set('a login for a person', elapsed() + LONGEST_FIRST_WAIT_MS);
+    },
+    markDenial: (): void => {
       deniedAt = elapsed();
     },
     accept: (ids: readonly string[]): void => {
@@ -476,7 +484,11 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
           fail(`run ${runId} was reported ${outcome} and is ${outcomes.get(runId)}`);
         if (seq < reported) fail(`change ${reported} was reported and is gone`);
       }
-      const { changes, runs, running, tries, unequal, broken, miscounted, orphans } = found;
+      const { changes, runs, running, tries, unequal, broken, miscounted, orphans, login } = found;
+      const sent = world.requests.filter(({ at: sentAt, endpoint }) => sentAt >= lifeBegan && endpoint === 'login');
+      const outcomeOf = { 200: 'ok', 401: 'refused' }[Number(sent.at(-1)?.status)] ?? 'failed';
+      if (isStopped && sent.length > 0 && troubleAt < lifeBegan && login !== outcomeOf)
+        fail(`the last login is stored as ${login}, but was ${outcomeOf}`);
       if (isStopped && Number(running) > 0 !== isEndUnsaved) fail(`${running} runs go on after a stop`);
       isEndUnsaved = false;
       const isOneEnded = (good?.at ?? 0) <= troubleAt || Number(running) <= 1;
@@ -558,6 +570,7 @@ const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT max(id) FROM runs WHERE kind = 'leagues' AND error_kind = 'network' AND not_before IS NULL
     AND (attempts > 6 OR attempts BETWEEN 1 AND 3 AND finished_at < strftime('%FT%H:%M:%fZ', started_at, '+60 seconds')))
     AS tries,
+  (SELECT outcome FROM logins ORDER BY id DESC LIMIT 1) AS login,
   (SELECT count(*) FROM (SELECT run_id AS id FROM league_changes UNION ALL SELECT first_run_id FROM rejected_leagues
       UNION ALL SELECT first_run_id FROM held_removals UNION ALL SELECT first_run_id FROM drift)
     WHERE id NOT IN (SELECT id FROM runs)) AS orphans,
@@ -575,6 +588,6 @@ const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
         ELSE coalesce(last, 'removed') = 'removed' OR before = '{}' END
       OR EXISTS (SELECT * FROM json_each(before) AS old WHERE old.value IS NOT ended ->> ('$.' || old.key))) AS broken,
   (SELECT max(league_id) FROM leagues
-    LEFT JOIN (SELECT league_id, kind, after, max(seq) FROM league_changes GROUP BY league_id) USING (league_id)
-    WHERE kind IS NULL OR (kind = 'removed') <> (removed_at IS NOT NULL)
+    LEFT JOIN (SELECT league_id, kind, after, at, max(seq) FROM league_changes GROUP BY league_id) USING (league_id)
+    WHERE kind IS NULL OR iif(kind = 'removed', removed_at, changed_at) <> at OR (kind = 'removed') <> (removed_at IS NOT NULL)
       OR (kind <> 'removed' AND (after ->> 'league_name' <> league_name OR after ->> 'priority' <> priority))) AS unequal`;

@@ -78,7 +78,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', Condition>;
   let leagues: readonly Record<string, unknown>[] = [];
   const requests: Request[] = [];
-  let isOddToken = false;
+  /** Tokens whose expiry was told wrongly. */
+  const oddTokens = new Set<string>();
   /** Everything that no log and no file may hold. */
   const secrets = new Set<string>();
   const delivered: Delivered[] = [];
@@ -125,7 +126,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     const { pathname, searchParams } = new URL(request.url);
     const endpoint = findEndpoint(pathname);
     const { token } = checkAuthorization(request.headers?.authorization, service);
-    const logged: Request = { at: elapsed(), endpoint, life, isLate: token === 'expired' && !isOddToken };
+    const isLate = token === 'expired' && !oddTokens.has(request.headers?.authorization ?? '');
+    const logged: Request = { at: elapsed(), endpoint, life, isLate };
     requests.push(logged);
     try {
       await pass('service', request, signal);
@@ -138,12 +140,11 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       const given = askForPause('service') ?? switches.respond(endpoint, () => respond(received, service), context);
       const response = await answer(given, request, signal);
       logged.status = given.status;
-      if (endpoint === 'login' && given.status === 200)
-        isOddToken = ODD_TIMES.some((name) => switches.active().includes(name));
       const pauseUntil = endOfPause(given);
       if (pauseUntil !== undefined) logged.pauseUntil = pauseUntil;
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
       for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
+      if (ODD_TIMES.some((name) => switches.active().includes(name))) oddTokens.add(`Bearer ${access_token}`);
       logged.hasBadRows = BAD_ROWS.some((name) => switches.active().includes(name));
       logged.isFailure = Object(given.body).result === 'fail';
       if (endpoint === 'leagues' && Array.isArray(sent)) {
