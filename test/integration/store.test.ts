@@ -84,24 +84,21 @@ describe('opening a database', () => {
     expect(readRows(path, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
   });
 
-  it.each([1, 2, 3])('has WAL and synchronous=FULL at opening number %i', async (times) => {
+  it.each([
+    ['a new file', 0, ''],
+    ['a file at its second opening', 1, ''],
+    ['a file at its third opening', 2, ''],
+    ['a file that a killed worker left in WAL mode', 1, 'PRAGMA journal_mode = WAL'],
+  ])('sets WAL and synchronous=FULL on %s', async (_, openings, sql) => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
-    for (let time = 1; time < times; time += 1) await openAndClose(path);
+    for (let opening = 0; opening < openings; opening += 1) await openAndClose(path);
+    if (sql !== '') execute(path, sql);
     const db = openReady(path);
     expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
     expect(db.pragma('synchronous', { simple: true })).toBe(2);
     // SQLite cuts the WAL to this size when a reader has gone that kept it from being written back.
     expect(db.pragma('journal_size_limit', { simple: true })).toBe(16 * 2 ** 20);
-    db.close();
-  });
-
-  it('has synchronous=FULL also on a file that a killed worker left in WAL mode', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    withDatabase(path, (db) => db.pragma('journal_mode = WAL'));
-    const db = openReady(path);
-    expect(db.pragma('synchronous', { simple: true })).toBe(2);
     db.close();
   });
 });
