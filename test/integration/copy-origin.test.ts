@@ -106,40 +106,38 @@ describe('a file is to a database', () => {
 /** Makes what is in the place of a copy of the database. */
 type Make = (target: string, database: string) => void;
 
-describe('a file that is no copy of the database', () => {
-  it.each<[string, Make]>([
-    ['a text file', (target) => writeFileSync(target, 'Dear diary')],
-    ['a folder', (target) => mkdirSync(target)],
-    ['a database of another application', (target) => execute(target, 'CREATE TABLE letters (letter TEXT)')],
-    ['another name of the database', (target, database) => linkSync(database, target)],
-    ['a link to the database', (target, database) => symlinkSync(database, target)],
-    [
-      'a database with a view without end',
-      (target) =>
-        execute(
-          target,
-          `PRAGMA application_id = ${APPLICATION_ID};
-          CREATE VIEW schema_migrations AS WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n)
-            SELECT version, 'x' AS applied_at FROM n`,
-        ),
-    ],
-    [
-      'a copy that another program is writing',
-      (target, database) => {
-        copyFileSync(database, target);
-        const db = openConnection(target);
-        db.pragma('journal_mode = WAL');
-        db.exec('DELETE FROM runs');
-      },
-    ],
-  ])('is %s, left as it is', (_, make) => {
-    poll(path, ONE);
-    make(target, path);
-    const before = fingerprint(folder.path);
-    expect(compareCopy(target, path)).toBe('foreign');
-    expect(() => publish(path, target)).toThrow('is not a copy of the database');
-    expect(fingerprint(folder.path)).toEqual(before);
-  });
+it.each<[string, Make]>([
+  ['a text file', (target) => writeFileSync(target, 'Dear diary')],
+  ['a folder', (target) => mkdirSync(target)],
+  ['a database of another application', (target) => execute(target, 'CREATE TABLE letters (letter TEXT)')],
+  ['another name of the database', (target, database) => linkSync(database, target)],
+  ['a link to the database', (target, database) => symlinkSync(database, target)],
+  [
+    'a database with a view without end',
+    (target) =>
+      execute(
+        target,
+        `PRAGMA application_id = ${APPLICATION_ID};
+        CREATE VIEW schema_migrations AS WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n)
+          SELECT version, 'x' AS applied_at FROM n`,
+      ),
+  ],
+  [
+    'a copy that another program is writing',
+    (target, database) => {
+      copyFileSync(database, target);
+      const db = openConnection(target);
+      db.pragma('journal_mode = WAL');
+      db.exec('DELETE FROM runs');
+    },
+  ],
+])('a file that is no copy of the database is %s, left as it is', (_, make) => {
+  poll(path, ONE);
+  make(target, path);
+  const before = fingerprint(folder.path);
+  expect(compareCopy(target, path)).toBe('foreign');
+  expect(() => publish(path, target)).toThrow('is not a copy of the database');
+  expect(fingerprint(folder.path)).toEqual(before);
 });
 
 it('a copy in WAL mode that no program has open is foreign, with nothing made beside it', async () => {
@@ -170,21 +168,19 @@ it('a copy is not made beside the WAL of an earlier file, which SQLite would app
   expect(() => assertReplaceable(target, path, 'published')).toThrow('copy.db-wal is there');
 });
 
-describe('a copy process that outlives its parent', () => {
-  it('does not replace a newer copy', async () => {
-    poll(path, ONE);
-    let ino = 0;
-    const isWanted = (): boolean => {
-      poll(path, TWO);
-      publish(path, target);
-      ino = statSync(target).ino;
-      return false;
-    };
-    withReader(path, (db) =>
-      replaceCopy(db, target, { part: tempPath(target), replaceable: 'published', isParentAlive: isWanted }),
-    );
-    expect(statSync(target).ino).toBe(ino);
-    expect(dumpTables(target)).toEqual(dumpTables(path));
-    expect(readdirSync(folder.path).filter((name) => name.includes('part'))).toEqual([]);
-  });
+it('a copy process that outlives its parent does not replace a newer copy', async () => {
+  poll(path, ONE);
+  let ino = 0;
+  const isWanted = (): boolean => {
+    poll(path, TWO);
+    publish(path, target);
+    ino = statSync(target).ino;
+    return false;
+  };
+  withReader(path, (db) =>
+    replaceCopy(db, target, { part: tempPath(target), replaceable: 'published', isParentAlive: isWanted }),
+  );
+  expect(statSync(target).ino).toBe(ino);
+  expect(dumpTables(target)).toEqual(dumpTables(path));
+  expect(readdirSync(folder.path).filter((name) => name.includes('part'))).toEqual([]);
 });

@@ -125,24 +125,22 @@ describe('a file that is not ours', () => {
   });
 });
 
-describe('a database that is refused', () => {
-  it.each([
-    ['by a newer version', 'PRAGMA user_version = 99', /newer version/],
-    [
-      'by an edited migration',
-      `UPDATE schema_migrations SET sha256 = '${'0'.repeat(64)}'`,
-      /different version of migration/,
-    ],
-    ['by a missing record', 'DELETE FROM schema_migrations', /different version of migration/],
-  ])('%s stays byte for byte as it is, with nothing beside it', async (_, sql, message) => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    execute(path, sql);
-    const before = readFileSync(path);
-    await expect(openAt(path)).rejects.toThrow(message);
-    expect(readFileSync(path).equals(before)).toBe(true);
-    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
-  });
+it.each([
+  ['by a newer version', 'PRAGMA user_version = 99', /newer version/],
+  [
+    'by an edited migration',
+    `UPDATE schema_migrations SET sha256 = '${'0'.repeat(64)}'`,
+    /different version of migration/,
+  ],
+  ['by a missing record', 'DELETE FROM schema_migrations', /different version of migration/],
+])('a database that is refused %s stays byte for byte as it is, with nothing beside it', async (_, sql, message) => {
+  using folder = makeFolder();
+  const path = await makeDatabase(folder);
+  execute(path, sql);
+  const before = readFileSync(path);
+  await expect(openAt(path)).rejects.toThrow(message);
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(readdirSync(folder.path)).toEqual(['leagues.db']);
 });
 
 describe.concurrent('other programs in the way', () => {
