@@ -200,7 +200,7 @@ describe('the settings', () => {
   ])('have no %s of "%s", and the fix is named: %s', (name, value, fix = '') => {
     const [fault, ...others] = faultsOf({ ...REQUIRED, [name]: value });
     expect(others).toEqual([]);
-    expect(fault).toContain(name.replace(/_FILE$/, ''));
+    expect(fault).toMatch(new RegExp(`^(both )?${name.replace(/_FILE$/, '')}(_FILE)?[: ]`));
     expect(fault).toContain(fix);
   });
 
