@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/atomic-copy.ts';
 import { withReader } from '../../src/store/connection.ts';
 import { compareCopy } from '../../src/store/copy-origin.ts';
@@ -18,12 +18,26 @@ import { dumpTables, execute, openConnection, withDatabase } from '../support/da
 import { type Folder, fingerprint, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
 
+const MADE = '2026-11-20T12:00:00.000Z';
+const [ONE, TWO] = ['2026-11-20T12:05:00.000Z', '2026-11-20T12:10:00.000Z'];
+
+let folder: Folder;
+let path = '';
+let target = '';
+
+beforeEach(async () => {
+  folder = makeFolder();
+  path = await makeEmpty('leagues.db', MADE);
+  target = folder.file('copy.db');
+});
+afterEach(() => folder[Symbol.dispose]());
+
 /** Creates a database without any rows at this time. */
-async function makeEmpty(folder: Folder, name: string, at: string): Promise<string> {
-  const path = folder.file(name);
-  const store = await openTestStore(path, { clock: createTestClock(Date.parse(at)) });
+async function makeEmpty(name: string, at: string): Promise<string> {
+  const file = folder.file(name);
+  const store = await openTestStore(file, { clock: createTestClock(Date.parse(at)) });
   await store[Symbol.asyncDispose]();
-  return path;
+  return file;
 }
 
 /** Inserts the rows of a poll that added a league at this time. */
@@ -45,26 +59,18 @@ function publish(path: string, target: string, replaceable: Replaceable = 'publi
   withReader(path, (db) => replaceCopy(db, target, { part: tempPath(target), replaceable, isParentAlive: () => true }));
 }
 
-const MADE = '2026-11-20T12:00:00.000Z';
-const [ONE, TWO] = ['2026-11-20T12:05:00.000Z', '2026-11-20T12:10:00.000Z'];
-
-/** A database that was restored from a backup after these polls, and a copy with the poll after that. */
-async function makeDiverged(folder: Folder, polled: readonly string[] = [ONE]) {
-  const path = await makeEmpty(folder, 'leagues.db', MADE);
-  const [target, backup] = [folder.file('copy.db'), folder.file('backup.db')];
+/** Restores the database from a backup after these polls; the copy has the poll after that. */
+function makeDiverged(polled: readonly string[] = [ONE]): void {
+  const backup = folder.file('backup.db');
   for (const at of polled) poll(path, at);
   copyFileSync(path, backup);
   poll(path, TWO);
   publish(path, target);
   copyFileSync(backup, path);
-  return { path, target };
 }
 
 describe('a file is to a database', () => {
   it('an earlier copy of it, even if rows were added since', async () => {
-    using folder = makeFolder();
-    const path = await makeEmpty(folder, 'leagues.db', MADE);
-    const target = folder.file('copy.db');
     publish(path, target);
     expect(compareCopy(target, path)).toBe('earlier');
     for (const at of [ONE, TWO]) {
@@ -78,9 +84,8 @@ describe('a file is to a database', () => {
   it.each([
     ['before its first row', []],
     ['of a later one', [ONE]],
-  ])('a diverged copy if the database was restored from a backup %s', async (_, polled) => {
-    using folder = makeFolder();
-    const { path, target } = await makeDiverged(folder, polled);
+  ])('a diverged copy if the database was restored from a backup %s', (_, polled) => {
+    makeDiverged(polled);
     expect(compareCopy(target, path)).toBe('diverged');
     const { ino } = statSync(target);
     publish(path, target);
@@ -89,9 +94,7 @@ describe('a file is to a database', () => {
   });
 
   it('foreign if it was created at another time, with rows or without', async () => {
-    using folder = makeFolder();
-    const path = await makeEmpty(folder, 'leagues.db', MADE);
-    const other = await makeEmpty(folder, 'other.db', '2026-11-20T12:00:00.001Z');
+    const other = await makeEmpty('other.db', '2026-11-20T12:00:00.001Z');
     expect(compareCopy(other, path)).toBe('foreign');
     for (const file of [path, other]) poll(file, ONE);
     expect(compareCopy(other, path)).toBe('foreign');
@@ -103,49 +106,41 @@ describe('a file is to a database', () => {
 /** Makes what is in the place of a copy of the database. */
 type Make = (target: string, database: string) => void;
 
-describe('a file that is no copy of the database', () => {
-  it.each<[string, Make]>([
-    ['a text file', (target) => writeFileSync(target, 'Dear diary')],
-    ['a folder', (target) => mkdirSync(target)],
-    ['a database of another application', (target) => execute(target, 'CREATE TABLE letters (letter TEXT)')],
-    ['another name of the database', (target, database) => linkSync(database, target)],
-    ['a link to the database', (target, database) => symlinkSync(database, target)],
-    [
-      'a database with a view without end',
-      (target) =>
-        execute(
-          target,
-          `PRAGMA application_id = ${APPLICATION_ID};
-          CREATE VIEW schema_migrations AS WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n)
-            SELECT version, 'x' AS applied_at FROM n`,
-        ),
-    ],
-    [
-      'a copy that another program is writing',
-      (target, database) => {
-        copyFileSync(database, target);
-        const db = openConnection(target);
-        db.pragma('journal_mode = WAL');
-        db.exec('DELETE FROM runs');
-      },
-    ],
-  ])('is %s, left as it is', async (_, make) => {
-    using folder = makeFolder();
-    const path = await makeEmpty(folder, 'leagues.db', MADE);
-    poll(path, ONE);
-    const target = folder.file('copy.db');
-    make(target, path);
-    const before = fingerprint(folder.path);
-    expect(compareCopy(target, path)).toBe('foreign');
-    expect(() => publish(path, target)).toThrow('is not a copy of the database');
-    expect(fingerprint(folder.path)).toEqual(before);
-  });
+it.each<[string, Make]>([
+  ['a text file', (target) => writeFileSync(target, 'Dear diary')],
+  ['a folder', (target) => mkdirSync(target)],
+  ['a database of another application', (target) => execute(target, 'CREATE TABLE letters (letter TEXT)')],
+  ['another name of the database', (target, database) => linkSync(database, target)],
+  ['a link to the database', (target, database) => symlinkSync(database, target)],
+  [
+    'a database with a view without end',
+    (target) =>
+      execute(
+        target,
+        `PRAGMA application_id = ${APPLICATION_ID};
+        CREATE VIEW schema_migrations AS WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n)
+          SELECT version, 'x' AS applied_at FROM n`,
+      ),
+  ],
+  [
+    'a copy that another program is writing',
+    (target, database) => {
+      copyFileSync(database, target);
+      const db = openConnection(target);
+      db.pragma('journal_mode = WAL');
+      db.exec('DELETE FROM runs');
+    },
+  ],
+])('a file that is no copy of the database is %s, left as it is', (_, make) => {
+  poll(path, ONE);
+  make(target, path);
+  const before = fingerprint(folder.path);
+  expect(compareCopy(target, path)).toBe('foreign');
+  expect(() => publish(path, target)).toThrow('is not a copy of the database');
+  expect(fingerprint(folder.path)).toEqual(before);
 });
 
 it('a copy in WAL mode that no program has open is foreign, with nothing made beside it', async () => {
-  using folder = makeFolder();
-  const path = await makeEmpty(folder, 'leagues.db', MADE);
-  const target = folder.file('copy.db');
   publish(path, target);
   chmodSync(target, 0o600);
   execute(target, 'PRAGMA journal_mode = WAL');
@@ -155,46 +150,37 @@ it('a copy in WAL mode that no program has open is foreign, with nothing made be
 
 describe('a copy that has diverged', () => {
   it('is not replaced by the copy before an upgrade', async () => {
-    using folder = makeFolder();
-    const { path, target } = await makeDiverged(folder);
+    makeDiverged();
     const { ino } = statSync(target);
     expect(() => publish(path, target, 'earlier')).toThrow('has data that is not in the database');
     expect(statSync(target).ino).toBe(ino);
   });
 
   it('is not replaced if it is writable, since it may be used as a database', async () => {
-    using folder = makeFolder();
-    const { path, target } = await makeDiverged(folder);
+    makeDiverged();
     chmodSync(target, 0o600);
     expect(() => assertReplaceable(target, path, 'published')).toThrow('has data that is not in the database');
   });
 });
 
 it('a copy is not made beside the WAL of an earlier file, which SQLite would apply to it', () => {
-  using folder = makeFolder();
-  const target = folder.file('copy.db');
   writeFileSync(`${target}-wal`, '');
-  expect(() => assertReplaceable(target, folder.file('leagues.db'), 'published')).toThrow('copy.db-wal is there');
+  expect(() => assertReplaceable(target, path, 'published')).toThrow('copy.db-wal is there');
 });
 
-describe('a copy process that outlives its parent', () => {
-  it('does not replace a newer copy', async () => {
-    using folder = makeFolder();
-    const path = await makeEmpty(folder, 'leagues.db', MADE);
-    const target = folder.file('copy.db');
-    poll(path, ONE);
-    let ino = 0;
-    const isWanted = (): boolean => {
-      poll(path, TWO);
-      publish(path, target);
-      ino = statSync(target).ino;
-      return false;
-    };
-    withReader(path, (db) =>
-      replaceCopy(db, target, { part: tempPath(target), replaceable: 'published', isParentAlive: isWanted }),
-    );
-    expect(statSync(target).ino).toBe(ino);
-    expect(dumpTables(target)).toEqual(dumpTables(path));
-    expect(readdirSync(folder.path).filter((name) => name.includes('part'))).toEqual([]);
-  });
+it('a copy process that outlives its parent does not replace a newer copy', async () => {
+  poll(path, ONE);
+  let ino = 0;
+  const isWanted = (): boolean => {
+    poll(path, TWO);
+    publish(path, target);
+    ino = statSync(target).ino;
+    return false;
+  };
+  withReader(path, (db) =>
+    replaceCopy(db, target, { part: tempPath(target), replaceable: 'published', isParentAlive: isWanted }),
+  );
+  expect(statSync(target).ino).toBe(ino);
+  expect(dumpTables(target)).toEqual(dumpTables(path));
+  expect(readdirSync(folder.path).filter((name) => name.includes('part'))).toEqual([]);
 });

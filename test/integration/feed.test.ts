@@ -3,7 +3,7 @@ import { withReader } from '../../src/store/connection.ts';
 import { findRange, readFeed } from '../../src/store/queries/feed.ts';
 import { runCommand } from '../support/command.ts';
 import { readRows, withDatabase } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { makeFolder } from '../support/folder.ts';
 import { startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
@@ -15,19 +15,16 @@ const FIRST_AT = Date.parse('2026-11-20T23:59:00.000Z');
 const APPEND = `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
   VALUES (@run_id, @at, @league_id, 'changed', '{"city":null}', '{"league_name":"A League","city":"A City"}')`;
 
-async function makeEmptyDatabase(folder: Folder): Promise<string> {
+async function makeEmptyDatabase(): Promise<string> {
   await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url });
+  await using bench = await openBench({ folder: makeFolder(), url: service.url });
   await bench.poll();
   return bench.path;
 }
 
-async function makeFeed(folder: Folder): Promise<string> {
-  const path = await makeEmptyDatabase(folder);
-  append(
-    path,
-    Array.from({ length: CHANGES }, (_, index) => index + 1),
-  );
+async function makeFeed(): Promise<string> {
+  const path = await makeEmptyDatabase();
+  append(path, range(1, CHANGES));
   return path;
 }
 
@@ -101,8 +98,7 @@ const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
 
 describe('changes', () => {
   it('shows, newest last, exactly what is asked for', async () => {
-    using folder = makeFolder();
-    const path = await makeFeed(folder);
+    const path = await makeFeed();
     for (const [args, expected] of SELECTIONS) {
       const words = args.split(' ').filter((word) => word !== '');
       expect((await showChanges(path, ...words, '--json')).map(seqOf), args).toEqual(expected);
@@ -113,8 +109,7 @@ describe('changes', () => {
   });
 
   it('reads a duration as the time that long ago', async () => {
-    using folder = makeFolder();
-    const path = await makeEmptyDatabase(folder);
+    const path = await makeEmptyDatabase();
     const agesMs = [49, 47, 2, 0.5].map((hours) => hours * 3_600_000);
     withDatabase(path, (db) => {
       const statement = db.prepare(APPEND);
@@ -132,8 +127,7 @@ describe('changes', () => {
   });
 
   it('says that an empty feed is empty, and prints nothing with --json', async () => {
-    using folder = makeFolder();
-    const path = await makeEmptyDatabase(folder);
+    const path = await makeEmptyDatabase();
     for (const args of [[], ['--since', '0'], ['--since', '2026-11-20'], ['--limit', '3']]) {
       expect(await showChanges(path, ...args)).toEqual(['no changes']);
       expect(await showChanges(path, ...args, '--json')).toEqual([]);
@@ -143,8 +137,7 @@ describe('changes', () => {
 
 describe('the feed', () => {
   it('is read in pages, and other programs can write between them', async () => {
-    using folder = makeFolder();
-    const path = await makeFeed(folder);
+    const path = await makeFeed();
     const pages: number[] = [];
     const range = withReader(path, (db) => findRange(db, { afterSeq: 0 }));
     for (const page of readFeed(path, range)) {
@@ -157,8 +150,7 @@ describe('the feed', () => {
   });
 
   it('ends at its end when the reading began, even if it grows', async () => {
-    using folder = makeFolder();
-    const path = await makeFeed(folder);
+    const path = await makeFeed();
     for (const start of [{ afterSeq: 0 }, { sinceAt: '2026-11-20T00:00:00.000Z' }, { newest: CHANGES }]) {
       const last = Number(readRows(path, 'SELECT max(seq) AS last FROM league_changes')[0]?.last);
       const range = withReader(path, (db) => findRange(db, start));
@@ -170,8 +162,7 @@ describe('the feed', () => {
   });
 
   it('has a fixed beginning as well: changes during the reading do not move it', async () => {
-    using folder = makeFolder();
-    const path = await makeFeed(folder);
+    const path = await makeFeed();
     const range = withReader(path, (db) => findRange(db, { newest: 3 }, { leagueId: 'l0' }));
     append(path, [2, 4, 6]);
     const entries = [...readFeed(path, range, 3)].flat();

@@ -69,18 +69,16 @@ describe('a file that Litestream touched first', () => {
   });
 });
 
-describe('LEAGUE_SYNC_KEEP_WAL', () => {
-  it('leaves the WAL at a clean stop, with all that a reader needs', async () => {
-    const bench = await setUp({ leagues: makeLeagues(3) });
-    const worker = bench.startWorker(KEEP_WAL);
-    await worker.waitForPoll('changed');
-    const { stdout } = await worker.stop();
-    expect(stdout).toContain('LEAGUE_SYNC_KEEP_WAL is set, so leagues.db-wal is left beside it');
-    for (const suffix of ['-wal', '-shm']) expect(existsSync(bench.database + suffix)).toBe(true);
-    expect(statSync(`${bench.database}-wal`).size).toBeGreaterThan(1_000);
-    expect(bench.rows('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
-    expect(bench.rows('SELECT count(*) AS leagues FROM leagues')).toEqual([{ leagues: 3 }]);
-    expect((await bench.run(['sync'])).code).toBe(0);
-    await eventually('one file is left', () => !existsSync(`${bench.database}-wal`));
-  });
+it('LEAGUE_SYNC_KEEP_WAL leaves the WAL at a clean stop, with all that a reader needs', async () => {
+  const bench = await setUp({ leagues: makeLeagues(3) });
+  const worker = bench.startWorker(KEEP_WAL);
+  await worker.waitForPoll('changed');
+  const { stdout } = await worker.stop();
+  expect(stdout).toContain('LEAGUE_SYNC_KEEP_WAL is set, so leagues.db-wal is left beside it');
+  for (const suffix of ['-wal', '-shm']) expect(existsSync(bench.database + suffix)).toBe(true);
+  expect(statSync(`${bench.database}-wal`).size).toBeGreaterThan(1_000);
+  expect(bench.rows('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+  expect(bench.rows('SELECT count(*) AS leagues FROM leagues')).toEqual([{ leagues: 3 }]);
+  expect((await bench.run(['sync'])).code).toBe(0);
+  await eventually('one file is left', () => !existsSync(`${bench.database}-wal`));
 });

@@ -35,38 +35,34 @@ describe('a departure from the interface', () => {
   });
 });
 
-describe('a run', () => {
-  it('says when its data becomes stale, if it is a good poll of the leagues, and which login was made for it', async () => {
-    await using bench = await setUpBench({}, { settings: { STALE_AFTER: '10m' } });
-    await bench.pollWith(makeLeagues(10));
-    expect(await bench.pollWith([])).toMatchObject({ outcome: 'held' });
-    await bench.pollProfile();
-    bench.service.script('leagues', { status: 404 });
-    await bench.poll();
-    const runs = bench.rows('SELECT kind, outcome, finished_at, stale_at FROM runs ORDER BY id');
-    const minutes = runs.map(({ finished_at, stale_at }) =>
-      stale_at === null ? null : Math.round((Date.parse(String(stale_at)) - Date.parse(String(finished_at))) / 60_000),
-    );
-    expect(runs.map(({ kind, outcome }, index) => [kind, outcome, minutes[index]])).toEqual([
-      ['leagues', 'changed', 10],
-      ['leagues', 'held', 10],
-      ['profile', 'changed', null],
-      ['leagues', 'failed', null],
-    ]);
-    expect(bench.rows('SELECT stale_at FROM freshness')).toEqual([{ stale_at: runs[1]?.stale_at }]);
-    expect(bench.rows('SELECT outcome, run_id FROM logins')).toEqual([{ outcome: 'ok', run_id: 1 }]);
-  });
+it('a run says when its data becomes stale, if it is a good poll of the leagues, and which login was made for it', async () => {
+  await using bench = await setUpBench({}, { settings: { STALE_AFTER: '10m' } });
+  await bench.pollWith(makeLeagues(10));
+  expect(await bench.pollWith([])).toMatchObject({ outcome: 'held' });
+  await bench.pollProfile();
+  bench.service.script('leagues', { status: 404 });
+  await bench.poll();
+  const runs = bench.rows('SELECT kind, outcome, finished_at, stale_at FROM runs ORDER BY id');
+  const minutes = runs.map(({ finished_at, stale_at }) =>
+    stale_at === null ? null : Math.round((Date.parse(String(stale_at)) - Date.parse(String(finished_at))) / 60_000),
+  );
+  expect(runs.map(({ kind, outcome }, index) => [kind, outcome, minutes[index]])).toEqual([
+    ['leagues', 'changed', 10],
+    ['leagues', 'held', 10],
+    ['profile', 'changed', null],
+    ['leagues', 'failed', null],
+  ]);
+  expect(bench.rows('SELECT stale_at FROM freshness')).toEqual([{ stale_at: runs[1]?.stale_at }]);
+  expect(bench.rows('SELECT outcome, run_id FROM logins')).toEqual([{ outcome: 'ok', run_id: 1 }]);
 });
 
-describe('the views', () => {
-  it('tell in freshness the true age of a poll whose end lies in the future, since the clock was set back', async () => {
-    await using bench = await setUpBench();
-    await bench.pollWith(makeLeagues(3));
-    withDatabase(bench.path, (db) => {
-      const at = (modifier: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${modifier}')`;
-      db.exec(`UPDATE runs SET started_at = ${at('-10 minutes')}, finished_at = ${at('+1 day')}`);
-    });
-    const [freshness] = bench.rows('SELECT age_seconds FROM freshness');
-    expect(Math.abs(Number(freshness?.age_seconds) - 600)).toBeLessThan(30);
+it('the views tell in freshness the true age of a poll whose end lies in the future, since the clock was set back', async () => {
+  await using bench = await setUpBench();
+  await bench.pollWith(makeLeagues(3));
+  withDatabase(bench.path, (db) => {
+    const at = (modifier: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${modifier}')`;
+    db.exec(`UPDATE runs SET started_at = ${at('-10 minutes')}, finished_at = ${at('+1 day')}`);
   });
+  const [freshness] = bench.rows('SELECT age_seconds FROM freshness');
+  expect(Math.abs(Number(freshness?.age_seconds) - 600)).toBeLessThan(30);
 });

@@ -60,12 +60,10 @@ function plansOf(work: (db: Database.Database) => unknown): readonly string[] {
 /** Reads rows of the table, not only an index. */
 const reading = (table: string): RegExp => new RegExp(`(SCAN|SEARCH) ${table}(?! USING COVERING INDEX)`);
 
-describe('freshness', () => {
-  it('counts leagues without reading their rows', () => {
-    const [plan] = plansOf((db) => db.prepare('SELECT * FROM freshness').all());
-    expect(plan).not.toMatch(reading('leagues'));
-    expect(plan).toContain('rejected_leagues_open');
-  });
+it('freshness counts leagues without reading their rows', () => {
+  const [plan] = plansOf((db) => db.prepare('SELECT * FROM freshness').all());
+  expect(plan).not.toMatch(reading('leagues'));
+  expect(plan).toContain('rejected_leagues_open');
 });
 
 it('outages finds each series of failed polls in an index, however many polls it has', () => {
@@ -125,12 +123,10 @@ describe('the status page', () => {
   });
 });
 
-describe('a poll', () => {
-  it('reads only open rejections', () => {
-    const settle = (db: Database.Database): void => {
-      createRejectionRows(drizzle({ client: db })).update([], 'all', { runId: 1, at: AT });
-    };
-    const [plan] = plansOf(settle);
-    expect(plan).toContain('USING INDEX rejected_leagues_open');
-  });
+it('a poll reads only open rejections', () => {
+  const settle = (db: Database.Database): void => {
+    createRejectionRows(drizzle({ client: db })).update([], 'all', { runId: 1, at: AT });
+  };
+  const [plan] = plansOf(settle);
+  expect(plan).toContain('USING INDEX rejected_leagues_open');
 });

@@ -38,17 +38,15 @@ describe('the guard', () => {
   });
 });
 
-describe('a filtered answer', () => {
-  it.each([
-    ['all', '/events/v1/leagues/'],
-    ['active', '/events/v1/leagues/?status=active'],
-    ['inactive', '/events/v1/leagues/?status=inactive'],
-  ])('of scope %s is asked for with %s', async (scope, path) => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url, settings: { STATUS: scope } });
-    await bench.poll();
-    expect(service.seen('leagues').map((request) => request.path)).toEqual([path]);
-    expect(bench.rows('SELECT scope FROM runs')).toEqual([{ scope }]);
-  });
+it.each([
+  ['all', '/events/v1/leagues/'],
+  ['active', '/events/v1/leagues/?status=active'],
+  ['inactive', '/events/v1/leagues/?status=inactive'],
+])('a filtered answer of scope %s is asked for with %s', async (scope, path) => {
+  using folder = makeFolder();
+  await using service = await startService();
+  await using bench = await openBench({ folder, url: service.url, settings: { STATUS: scope } });
+  await bench.poll();
+  expect(service.seen('leagues').map((request) => request.path)).toEqual([path]);
+  expect(bench.rows('SELECT scope FROM runs')).toEqual([{ scope }]);
 });

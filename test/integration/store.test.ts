@@ -84,24 +84,21 @@ describe('opening a database', () => {
     expect(readRows(path, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
   });
 
-  it.each([1, 2, 3])('has WAL and synchronous=FULL at opening number %i', async (times) => {
+  it.each([
+    ['a new file', 0, ''],
+    ['a file at its second opening', 1, ''],
+    ['a file at its third opening', 2, ''],
+    ['a file that a killed worker left in WAL mode', 1, 'PRAGMA journal_mode = WAL'],
+  ])('sets WAL and synchronous=FULL on %s', async (_, openings, sql) => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
-    for (let time = 1; time < times; time += 1) await openAndClose(path);
+    for (let opening = 0; opening < openings; opening += 1) await openAndClose(path);
+    if (sql !== '') execute(path, sql);
     const db = openReady(path);
     expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
     expect(db.pragma('synchronous', { simple: true })).toBe(2);
     // SQLite cuts the WAL to this size when a reader has gone that kept it from being written back.
     expect(db.pragma('journal_size_limit', { simple: true })).toBe(16 * 2 ** 20);
-    db.close();
-  });
-
-  it('has synchronous=FULL also on a file that a killed worker left in WAL mode', async () => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    withDatabase(path, (db) => db.pragma('journal_mode = WAL'));
-    const db = openReady(path);
-    expect(db.pragma('synchronous', { simple: true })).toBe(2);
     db.close();
   });
 });
@@ -128,24 +125,22 @@ describe('a file that is not ours', () => {
   });
 });
 
-describe('a database that is refused', () => {
-  it.each([
-    ['by a newer version', 'PRAGMA user_version = 99', /newer version/],
-    [
-      'by an edited migration',
-      `UPDATE schema_migrations SET sha256 = '${'0'.repeat(64)}'`,
-      /different version of migration/,
-    ],
-    ['by a missing record', 'DELETE FROM schema_migrations', /different version of migration/],
-  ])('%s stays byte for byte as it is, with nothing beside it', async (_, sql, message) => {
-    using folder = makeFolder();
-    const path = await makeDatabase(folder);
-    execute(path, sql);
-    const before = readFileSync(path);
-    await expect(openAt(path)).rejects.toThrow(message);
-    expect(readFileSync(path).equals(before)).toBe(true);
-    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
-  });
+it.each([
+  ['by a newer version', 'PRAGMA user_version = 99', /newer version/],
+  [
+    'by an edited migration',
+    `UPDATE schema_migrations SET sha256 = '${'0'.repeat(64)}'`,
+    /different version of migration/,
+  ],
+  ['by a missing record', 'DELETE FROM schema_migrations', /different version of migration/],
+])('a database that is refused %s stays byte for byte as it is, with nothing beside it', async (_, sql, message) => {
+  using folder = makeFolder();
+  const path = await makeDatabase(folder);
+  execute(path, sql);
+  const before = readFileSync(path);
+  await expect(openAt(path)).rejects.toThrow(message);
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(readdirSync(folder.path)).toEqual(['leagues.db']);
 });
 
 describe.concurrent('other programs in the way', () => {

@@ -82,16 +82,14 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply, end: 'good' | 're
   ...[402, 999].map((status) => [`with ${status}`, { status, body: BODY }, 'status'] as const),
 ];
 
-describe.concurrent('an answer', () => {
-  it.each(ANSWERS)('%s costs one run at most, and the next is good', async (_, reply, end) => {
-    await using bench = await setUpBench({ leagues: [reply, listLeagues([])] });
-    const isLost = end === 'status' || end === 'contract';
-    const report = await bench.poll();
-    expect(report).toMatchObject({ attempts: end === 'retried' ? 2 : 1, outcome: isLost ? 'failed' : 'unchanged' });
-    expect(report.error?.kind).toBe(isLost ? end : undefined);
-    if (isLost) expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', attempts: 1 });
-    expect(bench.service.seen('login')).toHaveLength(1);
-  });
+it.concurrent.each(ANSWERS)('an answer %s costs one run at most, and the next is good', async (_, reply, end) => {
+  await using bench = await setUpBench({ leagues: [reply, listLeagues([])] });
+  const isLost = end === 'status' || end === 'contract';
+  const report = await bench.poll();
+  expect(report).toMatchObject({ attempts: end === 'retried' ? 2 : 1, outcome: isLost ? 'failed' : 'unchanged' });
+  expect(report.error?.kind).toBe(isLost ? end : undefined);
+  if (isLost) expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', attempts: 1 });
+  expect(bench.service.seen('login')).toHaveLength(1);
 });
 
 describe.concurrent('a Retry-After', () => {

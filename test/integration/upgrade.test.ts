@@ -141,44 +141,40 @@ describe('a database that holds something', () => {
   });
 });
 
-describe('a database without any run', () => {
-  it('is brought to the newer schema without a copy', async () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    await openAndClose(path);
-    const newer = newerMigrations(folder, 'newer');
-    expect(await openAndClose(path, newer)).toBeUndefined();
-    expect(versionOf(path)).toBe(PRESENT_SCHEMA + 1);
-    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', 'newer']);
-  });
+it('a database without any run is brought to the newer schema without a copy', async () => {
+  using folder = makeFolder();
+  const path = folder.file('leagues.db');
+  await openAndClose(path);
+  const newer = newerMigrations(folder, 'newer');
+  expect(await openAndClose(path, newer)).toBeUndefined();
+  expect(versionOf(path)).toBe(PRESENT_SCHEMA + 1);
+  expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', 'newer']);
 });
 
-describe('an upgrade that fails', () => {
-  it('leaves the database as it was and the copy there, and a second try replaces the copy', async () => {
-    using folder = makeFolder();
-    const path = await fill(folder);
-    const bytes = readFileSync(path);
-    const before = dumpTables(path);
-    const copy = `${path}.schema-${PRESENT_SCHEMA}`;
-    const error = await rejectionOf(openAndClose(path, newerMigrations(folder, 'broken', BROKEN_STEP)));
-    expect(error).toBeInstanceOf(DatabaseError);
-    expect(String(error)).toContain(path);
-    expect(readFileSync(path).equals(bytes)).toBe(true);
-    expect(dumpTables(copy)).toEqual(before);
-    expect(readdirSync(folder.path).sort()).toEqual(['broken', 'leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`]);
+it('an upgrade that fails leaves the database as it was and the copy there, and a second try replaces the copy', async () => {
+  using folder = makeFolder();
+  const path = await fill(folder);
+  const bytes = readFileSync(path);
+  const before = dumpTables(path);
+  const copy = `${path}.schema-${PRESENT_SCHEMA}`;
+  const error = await rejectionOf(openAndClose(path, newerMigrations(folder, 'broken', BROKEN_STEP)));
+  expect(error).toBeInstanceOf(DatabaseError);
+  expect(String(error)).toContain(path);
+  expect(readFileSync(path).equals(bytes)).toBe(true);
+  expect(dumpTables(copy)).toEqual(before);
+  expect(readdirSync(folder.path).sort()).toEqual(['broken', 'leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`]);
 
-    const { ino } = statSync(copy);
-    withDatabase(path, (db) =>
-      db.exec(
-        "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
-      ),
-    );
-    await openAndClose(path, newerMigrations(folder, 'newer'));
-    expect(versionOf(path)).toBe(PRESENT_SCHEMA + 1);
-    expect(statSync(copy).ino).not.toBe(ino);
-    expect(readRows(copy, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);
-    expect(versionOf(copy)).toBe(PRESENT_SCHEMA);
-  });
+  const { ino } = statSync(copy);
+  withDatabase(path, (db) =>
+    db.exec(
+      "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
+    ),
+  );
+  await openAndClose(path, newerMigrations(folder, 'newer'));
+  expect(versionOf(path)).toBe(PRESENT_SCHEMA + 1);
+  expect(statSync(copy).ino).not.toBe(ino);
+  expect(readRows(copy, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);
+  expect(versionOf(copy)).toBe(PRESENT_SCHEMA);
 });
 
 describe('the later version of the program', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readExactRows } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { setUpBench } from '../support/worker-resources.ts';
@@ -13,27 +13,21 @@ function withRaw(field: string, text: string, id = 'a'): string {
  * What each value becomes is tested in unit/coerce, and that the database keeps it in test/rigs/model; here, that no digit is
  * lost on the way.
  */
-describe('a value of a league', () => {
-  it.each<[string, string, unknown]>([
-    ['priority', '9223372036854775807', 9_223_372_036_854_775_807n],
-    ['create_datetime', '9223372036854775808', '9223372036854775808'],
-    ['last_update_datetime', '9007199254740993', 9_007_199_254_740_993n],
-    ['last_update_datetime', '1.23456789012345E18', 1_234_567_890_123_450_000n],
-    [
-      'default_markets',
-      '[12345678901234567890,0.10000000000000000001]',
-      '[12345678901234567890,0.10000000000000000001]',
-    ],
-  ])('is stored: %s sent as %s', async (field, text, stored) => {
-    await using bench = await setUpBench();
-    expect(await bench.pollWith([withRaw(field, text)])).toMatchObject({ outcome: 'changed' });
-    for (const relation of ['leagues', 'league_versions']) {
-      expect(readExactRows(bench.path, `SELECT ${field} AS value FROM ${relation}`)).toEqual([{ value: stored }]);
-    }
-    expect(await bench.pollWith([withRaw(field, text)])).toMatchObject({ outcome: 'unchanged' });
-    await bench.pollWith([withRaw(field, text).replace('"League a"', '"Another"')]);
-    expect(bench.rows('SELECT field FROM league_field_changes')).toEqual([{ field: 'league_name' }]);
-  });
+it.each<[string, string, unknown]>([
+  ['priority', '9223372036854775807', 9_223_372_036_854_775_807n],
+  ['create_datetime', '9223372036854775808', '9223372036854775808'],
+  ['last_update_datetime', '9007199254740993', 9_007_199_254_740_993n],
+  ['last_update_datetime', '1.23456789012345E18', 1_234_567_890_123_450_000n],
+  ['default_markets', '[12345678901234567890,0.10000000000000000001]', '[12345678901234567890,0.10000000000000000001]'],
+])('a value of a league is stored: %s sent as %s', async (field, text, stored) => {
+  await using bench = await setUpBench();
+  expect(await bench.pollWith([withRaw(field, text)])).toMatchObject({ outcome: 'changed' });
+  for (const relation of ['leagues', 'league_versions']) {
+    expect(readExactRows(bench.path, `SELECT ${field} AS value FROM ${relation}`)).toEqual([{ value: stored }]);
+  }
+  expect(await bench.pollWith([withRaw(field, text)])).toMatchObject({ outcome: 'unchanged' });
+  await bench.pollWith([withRaw(field, text).replace('"League a"', '"Another"')]);
+  expect(bench.rows('SELECT field FROM league_field_changes')).toEqual([{ field: 'league_name' }]);
 });
 
 it('an element that is nested too deeply for SQLite is rejected and hurts no other', async () => {

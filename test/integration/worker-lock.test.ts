@@ -3,22 +3,24 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock, readLockStatus } from '../../src/store/worker-lock.ts';
 import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { withDatabase } from '../support/database.ts';
-import { makeFolder } from '../support/folder.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 
 const SINCE = '2026-11-20T12:00:00.000Z';
 const host = hostname();
 const self = { pid: process.pid, host, since: SINCE };
 
-/** An empty file in place of a database, which the lock never reads. */
-function makeDatabase(folder: ReturnType<typeof makeFolder>): string {
-  const path = folder.file('leagues.db');
-  writeFileSync(path, '');
-  return path;
-}
+let folder: Folder;
+let path = '';
+
+beforeEach(() => {
+  folder = makeFolder();
+  // The lock never reads the database.
+  path = folder.write('leagues.db', '');
+});
 
 /** Leaves the lock file of a killed worker. */
 function leaveLock(path: string, holder: typeof self): void {
@@ -63,8 +65,6 @@ async function startHolder(path: string, name = host) {
 }
 
 it('a lock whose file another worker has made anew is released without deleting that file', async () => {
-  using folder = makeFolder();
-  const path = makeDatabase(folder);
   const lock = acquireLock(path, self);
   rmSync(`${path}.lock`);
   const other = await startHolder(path);
@@ -75,8 +75,6 @@ it('a lock whose file another worker has made anew is released without deleting 
 
 describe('the lock status of a database', () => {
   it('names the owner of the lock, by any path of the database, until it is released', async () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
     expect(readLockStatus(path)).toEqual({ state: 'none' });
     symlinkSync(path, folder.file('other.db'));
     const worker = await startHolder(path);
@@ -87,8 +85,6 @@ describe('the lock status of a database', () => {
   });
 
   it('is read without locking or changing the file', async () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
     leaveLock(path, { ...self, pid: 1 });
     const before = readFileSync(`${path}.lock`);
     readLockStatus(path);
@@ -101,8 +97,6 @@ describe('the lock status of a database', () => {
   });
 
   it('is none if the owner was killed, also if another process has its pid, or on a full disk', () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
     leaveLock(path, self);
     expect(readLockStatus(path)).toEqual({ state: 'none' });
     writeFileSync(`${path}.lock`, '');
@@ -110,15 +104,12 @@ describe('the lock status of a database', () => {
   });
 
   it('is running if the lock is held by a process of another container', async () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
     const { holder, end } = await startHolder(path, 'another-container');
     expect(readLockStatus(path)).toEqual({ state: 'running', holder });
     await end();
   });
 
   it('is none if a file with the same inode on another disk is locked', async ({ skip }) => {
-    const folder = makeFolder();
     const disks = ['one', 'other'].map((name) => mountDisk(folder.file(name), 'size=1m'));
     const [held = '', killed = ''] = disks.map((disk) => join(disk ?? '', 'leagues.db'));
     if (disks.includes(undefined)) return skip(NO_MOUNT);
@@ -131,13 +122,8 @@ describe('the lock status of a database', () => {
   });
 
   it('is unknown if the owner is on another host and its lock is not seen here, or the file is damaged', () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
     leaveLock(path, { ...self, host: 'elsewhere' });
-    expect(readLockStatus(path)).toEqual({
-      state: 'unknown',
-      holder: { ...self, host: 'elsewhere' },
-    });
+    expect(readLockStatus(path)).toEqual({ state: 'unknown', holder: { ...self, host: 'elsewhere' } });
     writeFileSync(`${path}.lock`, 'no lock file at all');
     expect(readLockStatus(path)).toEqual({ state: 'unknown', holder: undefined });
   });
@@ -156,8 +142,6 @@ describe('the lock file and older versions', () => {
     });
 
   it('an older version takes over the file of a killed worker, and what that left about itself no longer counts', async () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
     const worker = await startHolder(path);
     process.kill(worker.holder.pid, 'SIGKILL');
     await worker.end();
@@ -170,8 +154,6 @@ describe('the lock file and older versions', () => {
   });
 
   it('this version takes over the file of an older one', async () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
     takeLikeOlder(path, 1);
     const worker = await startHolder(path);
     expect(readLockStatus(path)).toEqual({ state: 'running', holder: worker.holder });
@@ -180,8 +162,6 @@ describe('the lock file and older versions', () => {
 });
 
 it('a program that reads the lock file is not taken for the worker that it names', () => {
-  using folder = makeFolder();
-  const path = makeDatabase(folder);
   leaveLock(path, { ...self, pid: 2 ** 22 });
   withDatabase(`${path}.lock`, (reader) => {
     reader.exec('BEGIN; SELECT * FROM holder');

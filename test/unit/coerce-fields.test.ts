@@ -10,60 +10,56 @@ function read(type: FieldType, presence: Field['presence'], text: string): Retur
   return readFields([{ name: 'f', type, presence }], object, 'leagues[].');
 }
 
-describe('a value of the declared type', () => {
-  it.each<[FieldType, string, FieldValue]>([
-    ['text', '"NFL"', 'NFL'],
-    ['text', '""', ''],
-    ['text', '"9007199254740993"', '9007199254740993'],
-    ['number', '3', 3],
-    ['number', '3.0', 3],
-    ['number', '1.5', 1.5],
-    ['number', '-7', -7],
-    ['number', '9007199254740993', 9007199254740993n],
-    ['number', '-9223372036854775808', -9223372036854775808n],
-    ['number', '9223372036854775808', 2 ** 63],
-    ['flag', 'true', true],
-    ['flag', 'false', false],
-    ['json', '[]', '[]'],
-    ['json', '[{"b":1,"a":9007199254740993}]', '[{"b":1,"a":9007199254740993}]'],
-    ['scalar', '"2022-10-06"', '2022-10-06'],
-    ['scalar', '1665047392', 1665047392],
-    ['scalar', '1.5', 1.5],
-    ['scalar', '9007199254740993', 9007199254740993n],
-    ['scalar', '9223372036854775807', 9223372036854775807n],
-    ['scalar', '9223372036854775808', '9223372036854775808'],
-    ['scalar', '-9223372036854775809', '-9223372036854775809'],
-    ['scalar', '-1e16', -1e16],
-    ['scalar', '"12"', '12'],
-    ['scalar', 'true', 'true'],
-    ['scalar', '{"$date":1}', '{"$date":1}'],
-    ['scalar', '[1,2]', '[1,2]'],
-  ])('as a %s of %s is stored without drift', (type, sent, value) => {
-    const found = read(type, 'required', `{"f":${sent}}`);
-    expect(found).toEqual({ values: { f: value, extra: '{}' }, problems: [], drift: [] });
-  });
+it.each<[FieldType, string, FieldValue]>([
+  ['text', '"NFL"', 'NFL'],
+  ['text', '""', ''],
+  ['text', '"9007199254740993"', '9007199254740993'],
+  ['number', '3', 3],
+  ['number', '3.0', 3],
+  ['number', '1.5', 1.5],
+  ['number', '-7', -7],
+  ['number', '9007199254740993', 9007199254740993n],
+  ['number', '-9223372036854775808', -9223372036854775808n],
+  ['number', '9223372036854775808', 2 ** 63],
+  ['flag', 'true', true],
+  ['flag', 'false', false],
+  ['json', '[]', '[]'],
+  ['json', '[{"b":1,"a":9007199254740993}]', '[{"b":1,"a":9007199254740993}]'],
+  ['scalar', '"2022-10-06"', '2022-10-06'],
+  ['scalar', '1665047392', 1665047392],
+  ['scalar', '1.5', 1.5],
+  ['scalar', '9007199254740993', 9007199254740993n],
+  ['scalar', '9223372036854775807', 9223372036854775807n],
+  ['scalar', '9223372036854775808', '9223372036854775808'],
+  ['scalar', '-9223372036854775809', '-9223372036854775809'],
+  ['scalar', '-1e16', -1e16],
+  ['scalar', '"12"', '12'],
+  ['scalar', 'true', 'true'],
+  ['scalar', '{"$date":1}', '{"$date":1}'],
+  ['scalar', '[1,2]', '[1,2]'],
+])('a value of the declared type as a %s of %s is stored without drift', (type, sent, value) => {
+  const found = read(type, 'required', `{"f":${sent}}`);
+  expect(found).toEqual({ values: { f: value, extra: '{}' }, problems: [], drift: [] });
 });
 
-describe('a value that can be converted without loss', () => {
-  it.each<[FieldType, string, FieldValue, string]>([
-    ['text', '17', '17', 'number for string'],
-    ['text', '9007199254740993', '9007199254740993', 'number for string'],
-    ['text', '0.1234567890123456789', '0.1234567890123456789', 'number for string'],
-    ['text', '1e400', '1e400', 'number for string'],
-    ['number', '"3"', 3, 'string for number'],
-    ['number', '"-1.5e3"', -1500, 'string for number'],
-    ['number', '"123456789.12345678"', 123456789.12345678, 'string for number'],
-    ['number', '"9007199254740993"', 9007199254740993n, 'string for number'],
-    ['flag', '"true"', true, 'string for boolean'],
-    ['flag', '"false"', false, 'string for boolean'],
-    ['json', '{}', '{}', 'object for list'],
-    ['json', '"moneyline"', '"moneyline"', 'string for list'],
-    ['json', 'false', 'false', 'boolean for list'],
-  ])('as a %s of %s is stored and is drift', (type, sent, value, detail) => {
-    const found = read(type, 'required', `{"f":${sent}}`);
-    const drift = [{ field: 'leagues[].f', kind: 'wrong-type', detail }];
-    expect(found).toEqual({ values: { f: value, extra: '{}' }, problems: [], drift });
-  });
+it.each<[FieldType, string, FieldValue, string]>([
+  ['text', '17', '17', 'number for string'],
+  ['text', '9007199254740993', '9007199254740993', 'number for string'],
+  ['text', '0.1234567890123456789', '0.1234567890123456789', 'number for string'],
+  ['text', '1e400', '1e400', 'number for string'],
+  ['number', '"3"', 3, 'string for number'],
+  ['number', '"-1.5e3"', -1500, 'string for number'],
+  ['number', '"123456789.12345678"', 123456789.12345678, 'string for number'],
+  ['number', '"9007199254740993"', 9007199254740993n, 'string for number'],
+  ['flag', '"true"', true, 'string for boolean'],
+  ['flag', '"false"', false, 'string for boolean'],
+  ['json', '{}', '{}', 'object for list'],
+  ['json', '"moneyline"', '"moneyline"', 'string for list'],
+  ['json', 'false', 'false', 'boolean for list'],
+])('a value that can be converted without loss as a %s of %s is stored and is drift', (type, sent, value, detail) => {
+  const found = read(type, 'required', `{"f":${sent}}`);
+  const drift = [{ field: 'leagues[].f', kind: 'wrong-type', detail }];
+  expect(found).toEqual({ values: { f: value, extra: '{}' }, problems: [], drift });
 });
 
 describe('a value that cannot be converted', () => {
@@ -140,20 +136,18 @@ describe('a value that is null or absent', () => {
   });
 });
 
-describe('a field that the interface does not name', () => {
-  it.each([
-    ['{"new":1}', 'leagues[].new', 'number'],
-    ['{"new":null}', 'leagues[].new', 'null'],
-    ['{"new":[9007199254740993,{"b":1,"a":2}]}', 'leagues[].new', 'list'],
-    ['{"__proto__":{"f":"polluted"}}', 'leagues[].__proto__', 'object'],
-    ['{"constructor":"x"}', 'leagues[].constructor', 'string'],
-    ['{"toString":false}', 'leagues[].toString', 'boolean'],
-  ])('as in %s goes to extra and is drift', (sent, field, detail) => {
-    const found = read('text', 'optional', sent);
-    expect(found).toEqual({
-      values: { f: null, extra: sent },
-      problems: [],
-      drift: [{ field, kind: 'unknown-field', detail }],
-    });
+it.each([
+  ['{"new":1}', 'leagues[].new', 'number'],
+  ['{"new":null}', 'leagues[].new', 'null'],
+  ['{"new":[9007199254740993,{"b":1,"a":2}]}', 'leagues[].new', 'list'],
+  ['{"__proto__":{"f":"polluted"}}', 'leagues[].__proto__', 'object'],
+  ['{"constructor":"x"}', 'leagues[].constructor', 'string'],
+  ['{"toString":false}', 'leagues[].toString', 'boolean'],
+])('a field that the interface does not name as in %s goes to extra and is drift', (sent, field, detail) => {
+  const found = read('text', 'optional', sent);
+  expect(found).toEqual({
+    values: { f: null, extra: sent },
+    problems: [],
+    drift: [{ field, kind: 'unknown-field', detail }],
   });
 });

@@ -93,15 +93,13 @@ function anchorsOf(file: string): readonly string[] {
   );
 }
 
-describe('the documents', () => {
-  it.each(globSync(['*.md', 'bench/*.md', 'docs/**/*.md']))('links from %s lead somewhere', (file) => {
-    const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g)];
-    const isDead = ([, path = '', anchor]: RegExpExecArray): boolean => {
-      const target = path === '' ? file : join(dirname(file), path);
-      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
-    };
-    expect(links.filter(isDead).map(([link]) => link)).toEqual([]);
-  });
+it.each(globSync(['*.md', 'bench/*.md', 'docs/**/*.md']))('the links from %s lead somewhere', (file) => {
+  const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g)];
+  const isDead = ([, path = '', anchor]: RegExpExecArray): boolean => {
+    const target = path === '' ? file : join(dirname(file), path);
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+  };
+  expect(links.filter(isDead).map(([link]) => link)).toEqual([]);
 });
 
 describe('the pictures of the page', () => {
@@ -164,10 +162,8 @@ describe('the Compose files', () => {
   });
 });
 
-describe('.env.example', () => {
-  it('names every setting', () => {
-    expect(SETTING_NAMES.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))).toEqual([]);
-  });
+it('.env.example names every setting', () => {
+  expect(SETTING_NAMES.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))).toEqual([]);
 });
 
 describe('the page on messages', () => {
@@ -195,13 +191,11 @@ describe('the page on messages', () => {
   });
 });
 
-describe('the page on rehearsals', () => {
-  it('has no fault in its headings that the simulated service does not have', () => {
-    const headings = rehearsal.split('\n').filter((line) => /^## .+: `/.test(line));
-    const named = headings.flatMap((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
-    expect(named.length).toBeGreaterThan(15);
-    expect(named.filter((name) => !faults.some((fault) => fault.name === name))).toEqual([]);
-  });
+it('the page on rehearsals has no fault in its headings that the simulated service does not have', () => {
+  const headings = rehearsal.split('\n').filter((line) => /^## .+: `/.test(line));
+  const named = headings.flatMap((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((name) => !faults.some((fault) => fault.name === name))).toEqual([]);
 });
 
 describe('the page on the architecture', () => {

@@ -32,17 +32,15 @@ describe('a promise in a race with a signal', () => {
   });
 });
 
-describe('a turn of the event loop', () => {
-  it('lets other work go on, and ends with the reason of an aborted signal', async () => {
-    let turned = false;
-    setImmediate(() => {
-      turned = true;
-    });
-    await yieldToEventLoop();
-    expect(turned).toBe(true);
-    const stop = new AbortController();
-    const turn = yieldToEventLoop(stop.signal);
-    stop.abort(REASON);
-    expect(await rejectionOf(turn)).toBe(REASON);
+it('a turn of the event loop lets other work go on, and ends with the reason of an aborted signal', async () => {
+  let turned = false;
+  setImmediate(() => {
+    turned = true;
   });
+  await yieldToEventLoop();
+  expect(turned).toBe(true);
+  const stop = new AbortController();
+  const turn = yieldToEventLoop(stop.signal);
+  stop.abort(REASON);
+  expect(await rejectionOf(turn)).toBe(REASON);
 });

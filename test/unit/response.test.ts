@@ -14,15 +14,13 @@ function explain(answer: ServiceResponse, scrub = (text: string) => text) {
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 
-describe("the service's clock", () => {
-  it.each<[string, Readonly<Record<string, string>>, number | undefined]>([
-    ['is the Date of the answer', { date: 'Fri, 20 Nov 2026 12:00:00 GMT' }, NOON],
-    ['is unknown without a Date', {}, undefined],
-    ['is unknown where a cache answered', { date: 'Fri, 20 Nov 2026 12:00:00 GMT', age: '0' }, undefined],
-    ['is not guessed from another form', { date: '2026-11-20T12:00:00Z' }, undefined],
-  ])('%s', (_sentence, headers, expected) => {
-    expect(serverTime(createAnswer('{}', { headers }))).toBe(expected);
-  });
+it.each<[string, Readonly<Record<string, string>>, number | undefined]>([
+  ['is the Date of the answer', { date: 'Fri, 20 Nov 2026 12:00:00 GMT' }, NOON],
+  ['is unknown without a Date', {}, undefined],
+  ['is unknown where a cache answered', { date: 'Fri, 20 Nov 2026 12:00:00 GMT', age: '0' }, undefined],
+  ['is not guessed from another form', { date: '2026-11-20T12:00:00Z' }, undefined],
+])("the service's clock %s", (_sentence, headers, expected) => {
+  expect(serverTime(createAnswer('{}', { headers }))).toBe(expected);
 });
 
 describe('a body', () => {

@@ -12,6 +12,7 @@ import { makeReport } from '../support/run-report.ts';
 const MINUTE = 60_000;
 /** How a run fails; `postponed` if the Retry-After outlasts it. */
 type Failure = { readonly error: RunError; readonly postponed: boolean };
+const REFUSED = { error: new CredentialsError('The service refused the login (status 401).'), postponed: false };
 
 function reportOf(kind: RunKind, trigger: Trigger, { error, postponed = false }: Partial<Failure> = {}): RunReport {
   return makeReport({ kind, trigger, postponed, ...(error && { error }) });
@@ -21,29 +22,22 @@ function askingToWait(notBefore: number): StatusError {
   return new StatusError(false, 'The service answered with status 429.', { notBefore });
 }
 
-/** A queue whose runs last until the test ends them. */
+/** A queue whose runs last until the test ends them; a run that ends with an error that is no failure rejects. */
 function createStage() {
   const clock = createTestClock();
   const pause = createRetryAfter(clock);
   const stop = new AbortController();
   const started: string[] = [];
-  const outcomes: RunReport['outcome'][] = [];
   const { log, lines } = createTestLog();
-  let running = 0;
-  let most = 0;
   let against: RunError | undefined;
-  let end: (failure?: Failure) => void = () => undefined;
+  let end: (failure?: Failure | Error) => void = () => undefined;
   const poll = (kind: RunKind) => async (trigger: Trigger) => {
     started.push(`${kind} ${trigger}`);
-    running += 1;
-    most = Math.max(most, running);
-    const failure = await new Promise<Failure | undefined>((resolve) => {
+    const failure = await new Promise<Failure | Error | undefined>((resolve) => {
       end = resolve;
     });
-    running -= 1;
-    const report = reportOf(kind, trigger, failure);
-    outcomes.push(report.outcome);
-    return report;
+    if (failure instanceof Error) throw failure;
+    return reportOf(kind, trigger, failure);
   };
   const queue = createRunQueue({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
@@ -52,7 +46,7 @@ function createStage() {
     log,
     signal: stop.signal,
   });
-  const endRun = async (failure?: Failure): Promise<void> => {
+  const endRun = async (failure?: Failure | Error): Promise<void> => {
     await setImmediate();
     end(failure);
     await setImmediate();
@@ -60,7 +54,7 @@ function createStage() {
   const object = (error: RunError | undefined): void => {
     against = error;
   };
-  return { clock, pause, queue, started, outcomes, most: () => most, endRun, object, stop, lines };
+  return { clock, pause, queue, started, endRun, object, stop, lines };
 }
 
 describe('the run queue', () => {
@@ -130,68 +124,57 @@ describe('the run queue', () => {
     expect(started).toEqual(['leagues catch-up', 'profile catch-up']);
   });
 
-  it('makes up for a run that failed because of a Retry-After', async () => {
-    const { clock, pause, queue, started, outcomes, endRun } = createStage();
-    const until = clock.now() + 10 * MINUTE;
+  it.each([
+    ['a Retry-After that outlasts it', true, ['leagues schedule', 'leagues catch-up']],
+    ['another reason after a short Retry-After', false, ['leagues schedule']],
+  ])('makes up only for a run that fails because of a Retry-After: %s', async (_, postponed, expected) => {
+    const { clock, pause, queue, started, endRun } = createStage();
+    const until = clock.now() + (postponed ? 10 * MINUTE : 1_000);
     queue.request('leagues', 'schedule');
     pause.extend(until);
-    await endRun({ error: askingToWait(until), postponed: true });
+    await endRun({ error: askingToWait(until), postponed });
     queue.resume();
-    expect(outcomes).toEqual(['failed']);
+    expect(started).toEqual(['leagues schedule']);
     await clock.advance(10 * MINUTE);
     queue.resume();
     await endRun();
-    expect(started).toEqual(['leagues schedule', 'leagues catch-up']);
-    expect(outcomes).toEqual(['failed', 'unchanged']);
+    await queue.idle();
+    expect(started).toEqual(expected);
   });
 
-  it('does not make up for a run that waited for a short Retry-After and failed anyway', async () => {
-    const { clock, pause, queue, started, endRun } = createStage();
-    const until = clock.now() + 1_000;
-    queue.request('leagues', 'schedule');
-    pause.extend(until);
-    await endRun({ error: askingToWait(until), postponed: false });
-    await clock.advance(MINUTE);
-    queue.resume();
-    await endRun();
-    await queue.idle();
-    expect(started).toEqual(['leagues schedule']);
-  });
-
-  it.each([
-    new CredentialsError('The service refused the login (status 401).'),
-    new StatusError(false, 'The login was answered with status 404.'),
-  ])('makes up once for a run that failed for the login, when that may be tried again: $message', async (error) => {
-    const { queue, started, endRun, object } = createStage();
-    queue.request('leagues', 'schedule');
-    object(error);
-    await endRun({ error, postponed: false });
-    queue.resume();
-    await setImmediate();
-    expect(started).toEqual(['leagues schedule']);
-    object(undefined);
-    queue.resume();
-    queue.resume();
-    await endRun();
-    queue.resume();
-    await queue.idle();
-    expect(started).toEqual(['leagues schedule', 'leagues catch-up']);
-  });
+  it.each([REFUSED.error, new StatusError(false, 'The login was answered with status 404.')])(
+    'makes up once for a run that failed for the login, when that may be tried again: $message',
+    async (error) => {
+      const { queue, started, endRun, object } = createStage();
+      queue.request('leagues', 'schedule');
+      object(error);
+      await endRun({ error, postponed: false });
+      queue.resume();
+      await setImmediate();
+      expect(started).toEqual(['leagues schedule']);
+      object(undefined);
+      queue.resume();
+      queue.resume();
+      await endRun();
+      queue.resume();
+      await queue.idle();
+      expect(started).toEqual(['leagues schedule', 'leagues catch-up']);
+    },
+  );
 
   it('makes up for nothing during a run, such as that of SIGHUP, since it may be refused too', async () => {
     const { queue, started, endRun, object } = createStage();
-    const refused = { error: new CredentialsError('The service refused the login (status 401).'), postponed: false };
     queue.request('leagues', 'start');
     queue.request('profile', 'start');
-    object(refused.error);
-    await endRun(refused);
-    await endRun(refused);
+    object(REFUSED.error);
+    await endRun(REFUSED);
+    await endRun(REFUSED);
     object(undefined);
     queue.request('leagues', 'manual');
     await setImmediate();
     queue.resume();
-    object(refused.error);
-    await endRun(refused);
+    object(REFUSED.error);
+    await endRun(REFUSED);
     queue.resume();
     await queue.idle();
     expect(started).toEqual(['leagues start', 'profile start', 'leagues manual']);
@@ -199,15 +182,14 @@ describe('the run queue', () => {
 
   it('makes up for the leagues first, and for the profile only if they were not refused', async () => {
     const { queue, started, endRun, object } = createStage();
-    const refused = { error: new CredentialsError('The service refused the login (status 401).'), postponed: false };
     queue.request('leagues', 'start');
     queue.request('profile', 'start');
-    await endRun(refused);
-    await endRun(refused);
+    await endRun(REFUSED);
+    await endRun(REFUSED);
     queue.resume();
     await setImmediate();
-    object(refused.error);
-    await endRun(refused);
+    object(REFUSED.error);
+    await endRun(REFUSED);
     queue.resume();
     await queue.idle();
     expect(started).toEqual(['leagues start', 'profile start', 'leagues catch-up']);
@@ -216,7 +198,7 @@ describe('the run queue', () => {
   it('makes up for nothing if a later run of the kind was good', async () => {
     const { queue, started, endRun } = createStage();
     queue.request('profile', 'schedule');
-    await endRun({ error: new CredentialsError('refused'), postponed: false });
+    await endRun(REFUSED);
     queue.request('profile', 'schedule');
     await endRun();
     queue.resume();
@@ -225,27 +207,13 @@ describe('the run queue', () => {
   });
 
   it('continues after a run that rejects', async () => {
-    const started: RunKind[] = [];
-    const queue = createRunQueue({
-      poll: {
-        leagues: () => {
-          started.push('leagues');
-          return Promise.reject(new Error('a bug'));
-        },
-        profile: async (trigger) => {
-          started.push('profile');
-          return reportOf('profile', trigger);
-        },
-      },
-      retryAfter: createRetryAfter(createTestClock()),
-      blockedBy: () => undefined,
-      log: createTestLog().log,
-      signal: new AbortController().signal,
-    });
+    const { queue, started, endRun } = createStage();
     queue.request('leagues', 'start');
     queue.request('profile', 'start');
+    await endRun(new Error('a bug'));
+    await endRun();
     await queue.idle();
-    expect(started).toEqual(['leagues', 'profile']);
+    expect(started).toEqual(['leagues start', 'profile start']);
   });
 
   it('starts nothing after a stop', async () => {

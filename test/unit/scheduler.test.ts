@@ -9,25 +9,23 @@ const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const NEXT = NOON + 5 * MINUTE;
 const every5Minutes = (now: number): number => (Math.floor(now / (5 * MINUTE)) + 1) * 5 * MINUTE;
 
-describe('a check of the schedule', () => {
-  it.each<[string, number, { due?: Due; next: number }]>([
-    ['a millisecond before the scheduled time waits on', NEXT - 1, { next: NEXT }],
-    ['at the scheduled time finds it due', NEXT, { due: 'schedule', next: NEXT + 5 * MINUTE }],
-    ['late by exactly the tolerance still finds it due', NEXT + 2_000, { due: 'schedule', next: NEXT + 5 * MINUTE }],
-    ['later than the tolerance makes it up', NEXT + 2_001, { due: 'catch-up', next: NEXT + 5 * MINUTE }],
-    [
-      'after a missed run and the next one makes up once',
-      NEXT + 7 * MINUTE,
-      { due: 'catch-up', next: NEXT + 10 * MINUTE },
-    ],
-    ['a year ahead makes up once', NOON + YEAR, { due: 'catch-up', next: NOON + YEAR + 5 * MINUTE }],
-    ['an hour back finds a new scheduled time', NOON - HOUR, { next: NOON - HOUR + 5 * MINUTE }],
-    ['a small step back keeps the scheduled time', NOON - 2_000, { next: NEXT }],
-    ['a step back beyond that computes the scheduled time again', NOON - 2_001, { next: NOON }],
-  ])('%s', (_sentence, now, { due, next }) => {
-    const found = checkSchedule({ next: NEXT, lastCheck: NOON }, now, () => every5Minutes(now));
-    expect(found).toEqual({ state: { next, lastCheck: now }, ...(due === undefined ? {} : { due }) });
-  });
+it.each<[string, number, { due?: Due; next: number }]>([
+  ['a millisecond before the scheduled time waits on', NEXT - 1, { next: NEXT }],
+  ['at the scheduled time finds it due', NEXT, { due: 'schedule', next: NEXT + 5 * MINUTE }],
+  ['late by exactly the tolerance still finds it due', NEXT + 2_000, { due: 'schedule', next: NEXT + 5 * MINUTE }],
+  ['later than the tolerance makes it up', NEXT + 2_001, { due: 'catch-up', next: NEXT + 5 * MINUTE }],
+  [
+    'after a missed run and the next one makes up once',
+    NEXT + 7 * MINUTE,
+    { due: 'catch-up', next: NEXT + 10 * MINUTE },
+  ],
+  ['a year ahead makes up once', NOON + YEAR, { due: 'catch-up', next: NOON + YEAR + 5 * MINUTE }],
+  ['an hour back finds a new scheduled time', NOON - HOUR, { next: NOON - HOUR + 5 * MINUTE }],
+  ['a small step back keeps the scheduled time', NOON - 2_000, { next: NEXT }],
+  ['a step back beyond that computes the scheduled time again', NOON - 2_001, { next: NOON }],
+])('a check of the schedule %s', (_sentence, now, { due, next }) => {
+  const found = checkSchedule({ next: NEXT, lastCheck: NOON }, now, () => every5Minutes(now));
+  expect(found).toEqual({ state: { next, lastCheck: now }, ...(due === undefined ? {} : { due }) });
 });
 
 describe('scheduled runs', () => {

@@ -74,22 +74,20 @@ describe('a table', () => {
   });
 });
 
-describe('a record', () => {
-  it('has a line for each name, and a long text goes on below itself', () => {
-    const rows = [
-      ['id', 'l1'],
-      ['\u001bname', 'one two three', 'bad'],
-      ['none', ''],
-    ] as const;
-    expect(formatRecord(rows, { ...PLAIN, columns: 20 }).split('\n')).toEqual([
-      'id          l1',
-      '\\u001bname  one two',
-      '            three',
-      'none',
-    ]);
-    expect(formatRecord(rows)).toContain('one two three');
-    expect(formatRecord(rows, { ...PLAIN, paint: createPaint(true) })).toContain('\u001b[31mone two three');
-  });
+it('a record has a line for each name, and a long text goes on below itself', () => {
+  const rows = [
+    ['id', 'l1'],
+    ['\u001bname', 'one two three', 'bad'],
+    ['none', ''],
+  ] as const;
+  expect(formatRecord(rows, { ...PLAIN, columns: 20 }).split('\n')).toEqual([
+    'id          l1',
+    '\\u001bname  one two',
+    '            three',
+    'none',
+  ]);
+  expect(formatRecord(rows)).toContain('one two three');
+  expect(formatRecord(rows, { ...PLAIN, paint: createPaint(true) })).toContain('\u001b[31mone two three');
 });
 
 describe('a truncated text', () => {
@@ -132,14 +130,12 @@ describe('wrapped text', () => {
   });
 });
 
-describe('a notice', () => {
-  it.each([
-    ['at a terminal', { ...PLAIN, columns: 80 }],
-    ['in a pipe', PLAIN],
-  ])('escapes control characters in its message and its fix %s', (_, terminal) => {
-    const text = formatNotice('', { message: 'a\u001b[31m', fix: 'b\u001b[32m' }, terminal);
-    expect(text).toContain('a\\u001b[31m');
-    expect(text).toContain('b\\u001b[32m');
-    expect(text).not.toContain('\u001b');
-  });
+it.each([
+  ['at a terminal', { ...PLAIN, columns: 80 }],
+  ['in a pipe', PLAIN],
+])('a notice escapes control characters in its message and its fix %s', (_, terminal) => {
+  const text = formatNotice('', { message: 'a\u001b[31m', fix: 'b\u001b[32m' }, terminal);
+  expect(text).toContain('a\\u001b[31m');
+  expect(text).toContain('b\\u001b[32m');
+  expect(text).not.toContain('\u001b');
 });
