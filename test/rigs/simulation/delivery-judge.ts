@@ -65,7 +65,7 @@ export function createDeliveryJudge(
       const known = bodies.get(id);
       if (known !== undefined && known !== body) fail(`message ${id} has changed`);
       bodies.set(id, body);
-      const { type, data } = JSON.parse(body);
+      const { type, data, timestamp } = JSON.parse(body);
       const isAccepted = status !== undefined && isSuccess(status);
       const isAboutData = type === 'leagues.changed' || type.startsWith('data.');
       if ((isAboutData || data.as_of !== null) && !(Date.parse(data.as_of) < Date.parse(data.stale_at)))
@@ -73,6 +73,7 @@ export function createDeliveryJudge(
       if (type === 'leagues.changed') {
         if (known === undefined && !sent.stale && isStaleUntold(triedAt(id)))
           fail('changes were sent before data.stale');
+        if (timestamp !== data.changes.at(-1)?.at) fail(`message ${id} of ${data.changes.at(-1)?.at} has ${timestamp}`);
         if (data.changes.length > MOST_CHANGES || body.length > MOST_BYTES) fail(`message ${id} is too long`);
         const seqs = data.changes.map(({ seq }: { seq: number }) => seq);
         if (seqs.some((seq: number, index: number) => seq !== data.from_seq + index) || seqs.at(-1) !== data.to_seq)

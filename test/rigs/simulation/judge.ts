@@ -218,6 +218,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (outcome === 'held' && ids !== undefined && ids.length > 0 && !hasBadRows && missing.length <= 5)
       fail(`run ${run_id}: held, though only ${missing.length} are missing`);
     const held: readonly string[] = JSON.parse(String(found.held));
+    if (ids !== undefined && Number(found.rejected) > 0 !== Number(found.open) > 0)
+      fail(`run ${run_id}: ${found.rejected} rejected, but ${found.open} open`);
     const strays = held.filter((id) => !accepted.has(id) && (outcome !== 'held' || !missing.includes(id)));
     const unheld = missing.filter((id) => outcome === 'held' && !held.includes(id));
     if (ids !== undefined && !hasBadRows && strays.length + unheld.length > 0)
@@ -254,6 +256,7 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const pause = before.findLast(({ pauseUntil = 0 }) => pauseUntil > request.at);
       const isStored = pause !== undefined && troubleAt < pause.at && !steps.some((at) => at >= pause.at);
       const isKnown = pause !== undefined && (pause.life === request.life || isStored);
+      if (request.isConditional && heldBefore.length > 0) fail('a condition was sent while removals are held');
       if (request.isLate) fail(`a request of ${request.endpoint} with a token that had expired`);
       if (isKnown && (pause.endedAt ?? 0) < request.at)
         fail(`sent ${(pause.pauseUntil ?? 0) - request.at} ms before the end of a Retry-After`);
@@ -279,7 +282,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
       const earlier = world.tries.slice(0, judgedTries).filter(({ id }) => id === one?.id);
       const before = world.tries.slice(0, judgedTries);
       const pause = before.findLast(({ pauseUntil = 0 }) => pauseUntil > (one?.at ?? 0));
-      if (pause !== undefined && pause.life === one?.life && !steps.some((time) => time >= pause.at))
+      const isKnown = pause !== undefined && Math.max(troubleAt, restoredAt) < pause.at && !isLost(pause.at);
+      if (isKnown && one !== undefined && !steps.some((time) => time >= pause.at))
         fail(`a message ${(pause.pauseUntil ?? 0) - one.at} ms before the end of a Retry-After`);
       const gone = before.at(-1);
       const isStopped = gone?.status === 410 && Math.max(movedAt, troubleAt, restoredAt) < gone.at && !isLost(gone.at);
@@ -308,6 +312,8 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (row.refusals !== 0 || troubleAt > elapsed() - 300_000) return;
     // A message that was given up may still be under way.
     if ((world.tries.at(-1)?.at ?? Number.NEGATIVE_INFINITY) > elapsed() - 20_000) return;
+    if (String(row.held ?? '') > String(row.announced_held_since ?? ''))
+      fail(`what is held since ${row.held} is not told`);
     if (row.accepted_seq !== lastSeq()) fail(`told ${row.accepted_seq} of ${lastSeq()} changes, and nothing is sent`);
     const differs = (told: unknown, holds: boolean) =>
       (told ?? Number(holds)) !== Number(holds) || (told === null && !holds);
@@ -542,7 +548,8 @@ const tooOld = (before: string): string => `SELECT
     AND id < (SELECT id FROM last_polls) AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
     AND id NOT IN (SELECT first_run_id FROM held_removals) AND id NOT IN (SELECT first_run_id FROM drift)) AS runs`;
 const GOOD = ['changed', 'unchanged', 'held'];
-const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused,
+const REST = `SELECT message_id, stopped_at, accepted_seq, announced_stale, announced_refused, announced_held_since,
+  (SELECT max(held_since) FROM held_removals WHERE accepted_at IS NULL) AS held,
   (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'refuse_%') AS refusals,
   (SELECT outcome FROM logins ORDER BY id DESC LIMIT 1) AS login FROM webhook`;
 const LIVE = 'SELECT league_id FROM leagues WHERE removed_at IS NULL';
@@ -555,6 +562,8 @@ const STATE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) AS seq,
   (SELECT json_group_array(league_id) FROM leagues WHERE removed_at IS NULL) AS live,
   (SELECT json_group_array(json_array(league_id, league_name || ' ' || priority)) FROM leagues WHERE removed_at IS NULL)
     AS contents,
+  (SELECT rejected FROM runs WHERE id = (SELECT good_run_id FROM last_polls)) AS rejected,
+  (SELECT open_rejections FROM freshness) AS open,
   (SELECT json_group_array(league_id) FROM held_removals) AS held`;
 /**
  * Everything that must hold in a database that no program has open; `unequal`: a league whose last change is another;

@@ -31,6 +31,7 @@ export type Request = {
   contents?: ReadonlyMap<string, string>;
   /** Whether the answer says `result=fail`. */
   isFailure?: boolean;
+  readonly isConditional: boolean;
   hasBadRows?: boolean;
   endedAt?: number;
 };
@@ -127,7 +128,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     const endpoint = findEndpoint(pathname);
     const { token } = checkAuthorization(request.headers?.authorization, service);
     const isLate = token === 'expired' && !oddTokens.has(request.headers?.authorization ?? '');
-    const logged: Request = { at: elapsed(), endpoint, life, isLate };
+    const isConditional = request.headers?.['if-none-match'] !== undefined;
+    const logged: Request = { at: elapsed(), endpoint, life, isLate, isConditional };
     requests.push(logged);
     try {
       await pass('service', request, signal);
