@@ -332,9 +332,11 @@ export function createJudge(world: World, { elapsed, now, note, reader }: Around
     if (old.logins !== 0 || old.runs !== 0) fail(`kept for too long: ${JSON.stringify(old)}`);
   };
   const judgeAwaited = (): void => {
+    const isDoubtful = steps.some((time) => time <= lifeBegan) && mayBePaused(lifeBegan);
     for (const [what, until] of awaited) {
       const isBlocked =
-        what === 'a poll after a pause' && (elapsed() - deniedAt < DENIAL_MS || pauseNow() !== undefined);
+        isDoubtful ||
+        (what === 'a poll after a pause' && (elapsed() - deniedAt < DENIAL_MS || pauseNow() !== undefined));
       const pauseEnds = Math.max(...world.requests.map(({ pauseUntil = 0 }) => pauseUntil));
       if (elapsed() > Math.max(until, pauseEnds + LONGEST_FIRST_WAIT_MS) && !isBlocked) fail(`${what} did not come`);
     }
