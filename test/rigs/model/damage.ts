@@ -100,7 +100,9 @@ function replaceMember(db: Database.Database, random: Random, column: 'before' |
   const select = db.prepare(`SELECT key FROM league_changes, json_each(${column}) WHERE seq = ?`).pluck();
   const key = random.pick([...select.all(row), 'city', 'note']);
   const value = random.pick(['"other"', '7', '12345678901234567891', 'true', '{"a":1}']);
-  const set = random.pick([`json_set(${column}, '$.${key}', json('${value}'))`, `json_remove(${column}, '$.${key}')`]);
-  const update = `UPDATE league_changes SET ${column} = ${set} WHERE seq = ? AND ${set} <> json(${column})`;
+  // A member that is absent means what null means.
+  const remove = `iif(json_type(${column}, '$.${key}') = 'null', ${column}, json_remove(${column}, '$.${key}'))`;
+  const set = random.pick([`json_set(${column}, '$.${key}', json('${value}'))`, remove]);
+  const update = `UPDATE league_changes SET ${column} = ${set} WHERE seq = ? AND json(${set}) <> json(${column})`;
   return db.prepare(update).run(row).changes > 0;
 }
