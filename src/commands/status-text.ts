@@ -1,4 +1,12 @@
-import { causeOf, OUTPUTS, outputCondition, type Verdict, withoutRepeated, worstFirst } from '../observe/verdict.ts';
+import {
+  causeOf,
+  OUTPUTS,
+  outputCondition,
+  type Verdict,
+  withoutRepeated,
+  withoutSettings,
+  worstFirst,
+} from '../observe/verdict.ts';
 import { isNote, type OutputStatus, type Overview, type RunSummary } from '../store/queries/overview.ts';
 import type { LockStatus } from '../store/worker-lock.ts';
 import { describeCounts } from '../sync/report.ts';
@@ -23,6 +31,7 @@ const WIDE_COLUMNS = 110;
 
 type Row = readonly [name: string, text: string, tone?: Tone];
 
+const MAX_HELD = 5;
 const RUNS_SHOWN = 10;
 /** At a terminal equal runs are one line: more than a week, at a poll every five minutes. */
 export const RUNS_READ = 2_500;
@@ -33,8 +42,6 @@ const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad:
 const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync run`;
 /** Advice that is true only of a worker that runs. */
 const TRIES_AGAIN = 'The worker tries again by itself. If it keeps failing: ';
-/** What the advice of `attention` names, too. */
-const SETTINGS = /; check LEAGUE_SYNC_[^.]*/;
 /** Advice that `NO_WORKER` gives, and what is true only of a worker that runs. */
 const START = /^Start the worker if none runs: league-sync run\.(?! Its) ?(?:If one runs, [^.;]*[.;] ?)?/;
 /** The rows of `attention` that make the worker unready. */
@@ -49,7 +56,7 @@ export function formatStatus(report: StatusReport, now: number, terminal: Termin
     ...(report.worker.state === 'none' ? item('  ', NO_WORKER, 'warning') : []),
   ];
   const attention = worstFirst(report.attention).map((row) => {
-    const summary = row.what === 'credentials-refused' ? row.summary.replace(SETTINGS, '') : row.summary;
+    const summary = row.what === 'credentials-refused' ? withoutSettings(row.summary) : row.summary;
     const advice = adviceOf(row, report);
     return [
       ...item('! ', summary, BAD.has(row.what) ? 'bad' : isNote(row) ? 'plain' : 'warning'),
@@ -120,14 +127,14 @@ function describeWorker(worker: LockStatus, times: Times): readonly Row[] {
   return [['worker', `${owner}, by the lock file; only that host or container can tell whether it still runs`]];
 }
 
+/** The row of `attention` names them, unless all are accepted. */
 function describeHeld({ held_removals: held }: StatusReport): Row {
   if (held.length === 0) return ['held removals', 'none'];
   const accepted = held.filter((row) => row.accepted_at !== null).length;
-  return [
-    'held removals',
-    `${formatCount(held.length)}${accepted > 0 ? ` (${formatCount(accepted)} accepted)` : ''}`,
-    'warning',
-  ];
+  const names = held.slice(0, MAX_HELD).map((row) => row.league_name ?? row.league_id);
+  const list = accepted < held.length ? '' : `: ${names.join(', ')}${held.length > MAX_HELD ? ', …' : ''}`;
+  const count = `${formatCount(held.length)}${accepted > 0 ? ` (${formatCount(accepted)} accepted)` : ''}`;
+  return ['held removals', count + list, 'warning'];
 }
 
 /** The timestamp is by the service's clock; the age beside it is corrected for the clock skew. */
@@ -212,8 +219,8 @@ function foldRuns(runs: readonly RunSummary[], isFolding: boolean): readonly Tol
 function formatRuns({ last_runs, attention }: StatusReport, now: number, terminal: Terminal): string {
   const isAdvised = attention.some(({ what }) => what === 'failing' || what === 'credentials-refused');
   const withoutAdvice = (run: RunSummary): RunSummary =>
-    isAdvised && run.kind === 'leagues'
-      ? { ...run, error_message: run.error_message?.replace(SETTINGS, '') ?? null }
+    isAdvised && run.kind === 'leagues' && run.error_message !== null
+      ? { ...run, error_message: withoutSettings(run.error_message) }
       : run;
   const ifWide = (...cells: readonly string[]) => (terminal.columns >= WIDE_COLUMNS ? cells : []);
   const ifNotNarrow = (...cells: readonly string[]) => (terminal.columns < NARROW_COLUMNS ? [] : cells);

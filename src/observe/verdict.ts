@@ -128,6 +128,9 @@ export const withoutRepeated = (attention: readonly Attention[]): readonly Atten
     ? attention.filter(({ what, summary }) => what !== 'failing' || !summary.endsWith(REFUSED))
     : attention;
 
+/** Without the advice at the end of a message, where the advice of `attention` says the same. */
+export const withoutSettings = (message: string): string => message.replace(/; check LEAGUE_SYNC_[^.]*/, '');
+
 /** How the view ends a summary of polls that fail for that reason. */
 const REFUSED = ': the service refuses the credentials.';
 

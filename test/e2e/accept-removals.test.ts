@@ -76,6 +76,8 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(
       bench.rows(`SELECT DISTINCT accepted_at BETWEEN '${before}' AND '${after}' AS fits FROM held_removals`),
     ).toEqual([{ fits: 1 }]);
+    // No row of `attention` names them any more.
+    expect((await bench.run(['status'])).stdout).toMatch(/held removals +7 \(7 accepted\): \S/);
     expect(dumpTables(bench.database)).toMatchObject({ league_changes, leagues: stored });
 
     await poll(bench, makeLeagues(3), 0);

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { describeNews } from '../../src/commands/poll-result.ts';
 import { createEvents, type WorkerEvent } from '../../src/events.ts';
+import { NO_COUNTS } from '../../src/sync/report.ts';
 import { createTestLog } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
 
@@ -20,4 +22,10 @@ it('every listener hears every event, in the order of subscription, also after o
     { level: 'error', event: 'runStarted', msg: 'handling the event runStarted failed' },
     { level: 'error', event: 'runEnded' },
   ]);
+});
+
+it('a person reads what a poll found with separators', () => {
+  const counts = { ...NO_COUNTS, received: 100_000, added: 100_000 };
+  expect(describeNews(counts, 200, undefined)).toBe('100,000 added');
+  expect(describeNews({ ...counts, added: 0, unchanged: 100_000 }, 200, undefined)).toBe('100,000 received, as before');
 });

@@ -4,7 +4,15 @@ import type { Issues, RejectionGroup } from '../../store/queries/open-problems.t
 import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import { timeOfDay } from '../../time/clock.ts';
-import { causeOf, OUTPUTS, outputCondition, type Reason, withoutRepeated, worstFirst } from '../verdict.ts';
+import {
+  causeOf,
+  OUTPUTS,
+  outputCondition,
+  type Reason,
+  withoutRepeated,
+  withoutSettings,
+  worstFirst,
+} from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { renderFreshDays, renderShares } from './fresh-days.ts';
 import { bdi, count, countOf, dueTime, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
@@ -107,7 +115,7 @@ function renderSummary({ what, summary }: Finding): Html {
         .replace(DEPARTS, 'The format of the answers changed')
         .replace(DRIFT, (_, field, kind, detail) => describeDrift({ field, kind, detail })),
     );
-  return bdi(summary.replace(what === 'credentials-refused' ? /; check LEAGUE_SYNC_[^.]*/ : REPEATED, ''));
+  return bdi(what === 'credentials-refused' ? withoutSettings(summary) : summary.replace(REPEATED, ''));
 }
 
 type Finding = Omit<Attention, 'what' | 'count'> & { readonly what: string; readonly nextAt?: number };
