@@ -4,19 +4,20 @@ import { DatabaseError, SettingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { PLAIN } from '../../src/terminal/style.ts';
 
+/** A command that fails so, before it uses anything else of the process; resolves to its exit code. */
+function failWith(error: Error, io: Partial<ProcessIO>): Promise<number> {
+  const settings = (): never => {
+    throw error;
+  };
+  const { signal: stop } = new AbortController();
+  const all: Partial<ProcessIO> = { settings, stop, closeLogs: async () => undefined, errorTerminal: PLAIN, ...io };
+  return main(['status'], all as ProcessIO, () => undefined);
+}
+
 it('the line that says why a command failed follows all log lines', async () => {
   const written: string[] = [];
-  const io: Partial<ProcessIO> = {
-    settings: () => {
-      throw new SettingsError([{ message: '.env is not a regular file', fix: 'remove it' }]);
-    },
-    closeLogs: async () => void written.push('log'),
-    printError: () => void written.push('error'),
-    errorTerminal: PLAIN,
-    stop: new AbortController().signal,
-  };
-  // The command ends before it uses anything else of the process.
-  expect(await main(['status'], io as ProcessIO, () => undefined)).toBe(78);
+  const io = { closeLogs: async () => void written.push('log'), printError: () => void written.push('error') };
+  expect(await failWith(new SettingsError([{ message: '.env is not a regular file', fix: 'remove it' }]), io)).toBe(78);
   expect(written).toEqual(['log', 'error']);
 });
 
@@ -29,15 +30,7 @@ it.each([
   ],
 ] as const)('the fix of an error %s', async (_, columns, expected) => {
   const said: unknown[] = [];
-  const io: Partial<ProcessIO> = {
-    settings: () => {
-      throw new DatabaseError('The disk is full.', { fix: 'free some space' });
-    },
-    closeLogs: async () => undefined,
-    warn: (notice) => void said.push(notice),
-    errorTerminal: { ...PLAIN, columns },
-    stop: new AbortController().signal,
-  };
-  expect(await main(['status'], io as ProcessIO, () => undefined)).toBe(74);
+  const io: Partial<ProcessIO> = { warn: (notice) => void said.push(notice), errorTerminal: { ...PLAIN, columns } };
+  expect(await failWith(new DatabaseError('The disk is full.', { fix: 'free some space' }), io)).toBe(74);
   expect(said).toEqual([expected]);
 });
