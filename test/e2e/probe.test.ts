@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkLive } from '../../src/observe/probe-client.ts';
+import { askFaults, checkLive } from '../../src/observe/probe-client.ts';
 import { setUp } from '../support/bench.ts';
 import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -91,4 +91,10 @@ describe('status --probe', () => {
       'was answered with status 200, and not by league-sync',
     );
   });
+});
+
+it('status asks the worker only for what the file cannot say', async () => {
+  const reasons = ['stale', 'database'].map((reason) => ({ reason, message: `because of ${reason}` }));
+  const port = await openImpostor(503, JSON.stringify({ reasons }));
+  expect(await askFaults({ host: '127.0.0.1', port }, 1_000)).toEqual(['because of database']);
 });

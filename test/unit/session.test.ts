@@ -470,17 +470,21 @@ describe('a session whose token is rejected', () => {
     expect(stage.session.blockedBy('leagues')).toBeDefined();
   });
 
-  it.each(['a rotated secret', 'retryNow'])('retries at once after %s', async (why) => {
-    const stage = createStage();
-    stage.keep();
-    await askInVain(stage);
-    expect(stage.session.failure()).toMatchObject({ until: stage.clock.now() + MINUTE });
-    if (why === 'retryNow') stage.session.retryNow();
-    else stage.rotate('new');
-    await stage.clock.advance(10 * SECOND);
-    expect(stage.session.failure()).toBeUndefined();
-    expect(await stage.use()).toBe('token-3');
-  });
+  it.each(['a rotated secret', 'a login with a rotated secret', 'retryNow'])(
+    'retries at once after %s',
+    async (why) => {
+      const stage = createStage();
+      stage.keep();
+      await askInVain(stage);
+      expect(stage.session.failure()).toMatchObject({ until: stage.clock.now() + MINUTE });
+      if (why === 'retryNow') stage.session.retryNow();
+      else stage.rotate('new');
+      if (why.startsWith('a login')) await stage.ask('profile', refusal());
+      else await stage.clock.advance(10 * SECOND);
+      expect(stage.session.failure()).toBeUndefined();
+      expect(await stage.use()).toBe('token-3');
+    },
+  );
 });
 
 describe('a session whose logins fail', () => {
