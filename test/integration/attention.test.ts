@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import initSqlJs from 'sql.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { execute, type Row, readRows } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { makeFolder } from '../support/folder.ts';
 import { placeEmpty } from '../support/store.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
@@ -76,15 +76,14 @@ const EVERYTHING = [
   webhook({ since: ago('2 hours') }),
 ];
 
-let folder: Folder;
 let path = '';
 
 beforeEach(async () => {
-  folder = makeFolder();
+  const folder = makeFolder();
   path = folder.file('leagues.db');
   await placeEmpty(path);
+  return () => folder[Symbol.dispose]();
 });
-afterEach(() => folder[Symbol.dispose]());
 
 function attentionAfter(...sql: readonly string[]): readonly Row[] {
   execute(path, sql.join('\n'));

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dictionaryRows } from '../../src/store/data-dictionary.ts';
 import { dumpTables, execute, readRows } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
 
-let folder: Folder;
 let path = '';
 
 beforeAll(async () => {
-  folder = makeFolder();
+  const folder = makeFolder();
   path = folder.file('leagues.db');
   await openAndClose();
+  return () => folder[Symbol.dispose]();
 });
-afterAll(() => folder[Symbol.dispose]());
 
 async function openAndClose(): Promise<void> {
   const store = await openTestStore(path);

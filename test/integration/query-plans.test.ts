@@ -1,23 +1,22 @@
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createDayCounter, readPolls, searchChanges } from '../../src/store/queries/changed-polls.ts';
 import { createFacetCounter, listLeagues } from '../../src/store/queries/leagues.ts';
 import { readIssues } from '../../src/store/queries/open-problems.ts';
 import { createRejectionRows } from '../../src/store/tables/rejections.ts';
 import { readRows, withDatabase } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { makeFolder } from '../support/folder.ts';
 import { placeEmpty } from '../support/store.ts';
 
 // Frequent queries must not become slower as leagues and polls accumulate. Checked by query plans, not by duration.
 
 const AT = '2026-11-20T12:00:00.000Z';
 
-let folder: Folder;
 let path = '';
 
 beforeAll(async () => {
-  folder = makeFolder();
+  const folder = makeFolder();
   path = folder.file('leagues.db');
   await placeEmpty(path);
   addLeague('a', null);
@@ -31,8 +30,8 @@ beforeAll(async () => {
         ('leagues', 'schedule', 'all', '${AT}', '${AT}', 'failed', 0, 0, 0),
         ('profile', 'schedule', NULL, '${AT}', '${AT}', 'changed', 1, 1, 0)`),
   );
+  return () => folder[Symbol.dispose]();
 });
-afterAll(() => folder[Symbol.dispose]());
 
 function addLeague(id: string, removedAt: string | null): void {
   withDatabase(path, (db) => {

@@ -1,8 +1,8 @@
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as schema from '../../src/store/schema.ts';
 import { execute, readRows, withDatabase } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { makeFolder } from '../support/folder.ts';
 import { placeEmpty } from '../support/store.ts';
 
 const INSTANT = '2026-11-20T12:00:00.000Z';
@@ -21,16 +21,15 @@ const FIELDS = `league_id, league_name, sport, league_image, priority, status, s
   active_year, external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
   create_datetime, last_update_datetime`.split(/,\s*/);
 
-let folder: Folder;
 let path = '';
 
 beforeAll(async () => {
-  folder = makeFolder();
+  const folder = makeFolder();
   path = folder.file('leagues.db');
   await placeEmpty(path);
   execute(path, SAMPLE);
+  return () => folder[Symbol.dispose]();
 });
-afterAll(() => folder[Symbol.dispose]());
 
 const SAMPLE = `
   INSERT INTO leagues (league_id, league_name, sport, league_image, priority, status, first_seen_at, changed_at, content_hash)
