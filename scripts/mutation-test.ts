@@ -16,11 +16,13 @@ type Result = Fault & { readonly level: string; readonly killedBy: Readonly<Reco
 type Level = { readonly folder: string; readonly mode: 'test' | 'postgres' | 'system' };
 
 const UNIT = 'test/unit/';
+const RIGS = 'test/rigs/';
 /** The lowest first; `mode` is that of vitest. */
 const LEVELS: readonly Level[] = [
   { folder: UNIT, mode: 'test' },
   { folder: 'test/integration/', mode: 'test' },
   { folder: 'test/e2e/', mode: 'test' },
+  { folder: RIGS, mode: 'test' },
   { folder: 'test/postgres/', mode: 'postgres' },
   { folder: 'test/system/', mode: 'system' },
 ];
@@ -87,10 +89,14 @@ function readResults(): readonly Result[] {
   return lines.filter(Boolean).map((line) => JSON.parse(line));
 }
 
-/** Unit tests by what they import. Others by name, those of the last levels only if `areas` names the level. */
+/**
+ * Unit tests by what they import, the rigs by where the fault is, others by name; those of the last levels only if
+ * `areas` names the level.
+ */
 function isInArea(test: string, { file }: Fault): boolean {
   const name = test.slice(copy.length);
   if (name.startsWith(`/${UNIT}`)) return findImports(test).includes(join(copy, file));
+  if (name.startsWith(`/${RIGS}`)) return new RegExp(list.rigs).test(file) && /simulation|model/.test(name);
   const [, area = 'none'] = Object.entries(list.areas).find(([path]) => file.startsWith(path)) ?? [];
   const [, folder = ''] = /test\/(postgres|system)/.exec(name) ?? [];
   return area.includes(folder) && (name.includes(`/${basename(file, '.ts')}.`) || new RegExp(area).test(name));
