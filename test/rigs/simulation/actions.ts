@@ -16,8 +16,9 @@ const FAULTS = [
 const MOST_FAULTS = 2;
 /** A world has few kinds of faults, so that they come again, and in each order. */
 const FAULTS_A_WORLD = 5;
-/** More than one message of the webhook may hold, in a few worlds. */
+/** More than one message of the webhook may hold, in a few worlds, by number or by size. */
 const FIRST_LEAGUES = [15, 15, 15, 120];
+const IMAGE = `https://images.example.com/${'x'.repeat(700)}`;
 const CLOCK_STEPS_MS = [-2 * HOUR, -3_000, 3_000, 90_000, 2 * HOUR, 40 * HOUR];
 /** What ends a worker; in some worlds nothing does. */
 const ENDS: readonly Kind[] = ['kill', 'stop', 'restore', 'restart'];
@@ -34,9 +35,10 @@ export function createActions(stage: Stage, lives: Lives) {
   const person = createPerson(stage, lives);
   const other = createOtherProgram(stage, lives);
   let nextId = 1;
+  const hasLongRows = random.chance(0.3);
   /** Leagues that left the list, and may come back. */
   const left: Record<string, unknown>[] = [];
-  const add = () => makeLeague(`l${nextId++}`);
+  const add = () => makeLeague(`l${nextId++}`, hasLongRows ? { league_image: IMAGE } : {});
   world.setLeagues(Array.from({ length: random.pick(FIRST_LEAGUES) }, add));
 
   const changeList = (): void => {

@@ -8,6 +8,8 @@ type Around = {
   /** Whether nothing was granted since the last refused login. */
   readonly isStillRefused: (at: number) => boolean;
   readonly triedAt: (id: string) => number;
+  /** The changes of the feed from one to another, as JSON. */
+  readonly feed: (from: number, to: number) => string;
   /** Whether the data had been stale for long. */
   readonly isStaleUntold: (at: number) => boolean;
 };
@@ -19,7 +21,7 @@ const MOST_BYTES = 65_536;
 /** Each change once or more, in order and without a gap; a message keeps its id and bytes; no end before its beginning. */
 export function createDeliveryJudge(
   fail: (text: string) => void,
-  { hasData, isRefusalUntold, isStillRefused, isStaleUntold, triedAt }: Around,
+  { hasData, isRefusalUntold, isStillRefused, isStaleUntold, triedAt, feed }: Around,
 ) {
   const bodies = new Map<string, string>();
   let last = { to: 0, isAccepted: true };
@@ -79,6 +81,8 @@ export function createDeliveryJudge(
         if (seqs.some((seq: number, index: number) => seq !== data.from_seq + index) || seqs.at(-1) !== data.to_seq)
           fail(`message ${id} of ${data.from_seq} to ${data.to_seq} has the changes ${seqs}`);
         if (known === undefined) {
+          if (JSON.stringify(data.changes) !== feed(data.from_seq, data.to_seq))
+            fail(`message ${id} has other changes than ${data.from_seq} to ${data.to_seq} of the feed`);
           if (!sent.refused && isRefusalUntold(at)) fail('changes were sent before credentials.refused');
           const follows = last.isAccepted && data.from_seq === last.to + 1;
           // A message that was made before the webhook was moved may come after that.

@@ -25,15 +25,21 @@ export type Request = {
   status?: number;
   /** The end of the wait that the answer asked for, in elapsed ms. */
   pauseUntil?: number;
-  /** The ids in the list that was sent, and whether it had elements that cannot be stored. */
-  ids?: readonly string[];
-  /** The name and the priority of each of them. */
-  contents?: ReadonlyMap<string, string>;
+  /** What was sent; after a condition that holds, what was sent then. */
+  list?: List;
   /** Whether the answer says `result=fail`. */
   isFailure?: boolean;
   readonly isConditional: boolean;
-  hasBadRows?: boolean;
   endedAt?: number;
+};
+
+export type List = {
+  readonly ids: readonly string[];
+  /** The name and the priority of each of them. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** Whether it has elements that cannot be stored. */
+  readonly hasBadRows: boolean;
+  readonly hasNewField: boolean;
 };
 
 /** An attempt to send a message, whether it came or not. */
@@ -66,7 +72,9 @@ const ODD_TIMES = ['born-expired', 'wrong-clock'];
 const LATENCIES_MS = { up: [5, 400], down: [5, 400], slow: [5_000, 90_000], pausing: [5, 29_000] } as const;
 type Condition = keyof typeof LATENCIES_MS;
 /** How long such a pause is, at most. */
-const PAUSES_S = { service: [180, 180, 7_200], receiver: [180] };
+/** How such an answer fails. */
+const PASSING = [503, 500, 502, 429, 408];
+const PAUSES_S = [180, 180, 7_200];
 
 /** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
 export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
@@ -79,6 +87,14 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', Condition>;
   let leagues: readonly Record<string, unknown>[] = [];
   const requests: Request[] = [];
+  /** The last list with each ETag, and without one. */
+  const lists = new Map<string, List>();
+  const describe = (sent: readonly Record<string, unknown>[]): List => ({
+    ids: sent.map(({ league_id }) => String(league_id)),
+    contents: new Map(sent.map((one) => [String(one.league_id), `${one.league_name} ${one.priority}`])),
+    hasBadRows: BAD_ROWS.some((name) => switches.active().includes(name)),
+    hasNewField: sent.some((one) => 'broadcast_partner' in one),
+  });
   /** Tokens whose expiry was told wrongly. */
   const oddTokens = new Set<string>();
   /** Everything that no log and no file may hold. */
@@ -114,9 +130,9 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   };
   const askForPause = (party: 'service' | 'receiver'): SimulatedResponse | undefined => {
     if (network[party] !== 'pausing' || random.chance(0.3)) return undefined;
-    const seconds = random.int(1, random.pick(PAUSES_S[party]));
+    const seconds = random.int(1, random.pick(PAUSES_S));
     const pause = random.chance(0.3) ? new Date(now() + seconds * 1_000).toUTCString() : `${seconds}`;
-    return { status: 503, headers: { 'Retry-After': pause }, body: { result: 'fail' } };
+    return { status: random.pick(PASSING), headers: { 'Retry-After': pause }, body: { result: 'fail' } };
   };
   const endOfPause = ({ headers }: SimulatedResponse): number | undefined => {
     const pause = headers?.['Retry-After'];
@@ -147,14 +163,11 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
       for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
       if (ODD_TIMES.some((name) => switches.active().includes(name))) oddTokens.add(`Bearer ${access_token}`);
-      logged.hasBadRows = BAD_ROWS.some((name) => switches.active().includes(name));
       logged.isFailure = Object(given.body).result === 'fail';
-      if (endpoint === 'leagues' && Array.isArray(sent)) {
-        const leagues = sent.map(Object);
-        logged.ids = leagues.map(({ league_id }) => String(league_id));
-        logged.contents = new Map(leagues.map((one) => [String(one.league_id), `${one.league_name} ${one.priority}`]));
-      }
-      return response;
+      const etag = given.headers?.ETag ?? '';
+      if (endpoint === 'leagues' && Array.isArray(sent)) lists.set(etag, describe(sent.map(Object)));
+      const list = given.status === 304 || Array.isArray(sent) ? lists.get(etag) : undefined;
+      return Object.assign(logged, list && { list }) && response;
     } finally {
       logged.endedAt = elapsed();
     }

@@ -22,7 +22,7 @@ const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
 /** How long it is of interest when a login comes after it was refused. */
 const REFUSAL_MS = 120_000;
 /** How much longer short sleeps may last while that is so or a request is in flight, and otherwise. */
-const SLACK_MS = { busy: 5_000, idle: 2_400_000 };
+const SLACK_MS = { busy: 5_000, idle: [2_400_000, 2_400_000, 2_400_000, 120_000] };
 
 /** The published copy. */
 export const PUBLISHED = 'published.db';
@@ -39,7 +39,8 @@ export function createStage(seed: number) {
   const trace: string[] = [];
   const note = (text: string): unknown => trace.push(`${new Date(startAt + elapsed()).toISOString()} ${text}`);
   const reader = createReader(clock.now);
-  const judge = createJudge(world, { ...{ elapsed, note, reader }, now: clock.now });
+  const idleMs = random.pick(SLACK_MS.idle);
+  const judge = createJudge(world, { ...{ elapsed, note, reader }, now: clock.now, slackMs: idleMs });
   const folder = mkdtempSync(join(fastFolder(), 'league-sync-simulation-'));
   const passwordFile = join(folder, 'password');
   const drawSettings = () => ({
@@ -97,16 +98,17 @@ export function createStage(seed: number) {
       writeFileSync(passwordFile, `${password}\n`);
     },
     /** Lets time pass; while nothing is in flight, short sleeps may last minutes longer, but at most `most`. */
-    pass: async (ms: number, isRunning: () => boolean = () => false, most = SLACK_MS.idle): Promise<void> => {
+    pass: async (ms: number, isRunning: () => boolean = () => false, most = idleMs): Promise<void> => {
       const until = elapsed() + ms;
       while (elapsed() < until) {
         const last = world.requests.at(-1);
         const isRefused = last?.endpoint === 'login' && last.status === 401 && elapsed() - last.at < REFUSAL_MS;
         const isBusy = isRefused || (last !== undefined && last.endedAt === undefined);
         const slotAt = nextSlot();
-        const slackMs = Math.min(most, isBusy ? SLACK_MS.busy : SLACK_MS.idle);
+        const slackMs = Math.min(most, isBusy ? SLACK_MS.busy : idleMs);
         await time.advance(Math.min(until, slotAt), random.chance(0.5) ? slackMs : random.int(0, slackMs));
         if (elapsed() === slotAt && isRunning()) judge.await('a poll at its slot');
+        if (isRunning()) judge.awaitProfile();
         judge.throwIfFailed();
       }
     },
