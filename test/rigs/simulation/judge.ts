@@ -48,6 +48,8 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   /** Whether the worker said at its stop that the end of a run could not be written. */
   let isEndUnsaved = false;
   let path = '';
+  /** When removals began to be held. */
+  let heldAt = 0;
   /** What the last good poll has left. */
   let before: Pick<Stored, 'live' | 'held'> = { live: new Set(), held: new Map() };
   let [removalLimit, leewayMs] = [0.2, 0];
@@ -116,7 +118,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   const { judgeRequests } = createRequestJudge(world, {
     ...{ past, fail, slackMs, longestWaitMs },
     leewayMs: () => leewayMs,
-    hasHeld: () => before.held.size > 0,
+    isHolding: (at) => before.held.size > 0 && at > heldAt,
     onLogin: () => awaited.delete('a login for a person'),
   });
   const deliveries = createDeliveryJudge(fail, {
@@ -244,6 +246,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const gone = [...before.live].filter((id) => !found.live.has(id) && !accepted.has(id));
     for (const id of found.live)
       if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
+    if (before.held.size === 0) heldAt = elapsed();
     if ([...found.held.keys()].some((id) => !before.held.has(id))) deliveries.noteHeld(elapsed());
     before = found;
   };

@@ -10,7 +10,8 @@ type Around = {
   /** By how much something may come late that comes at once if all is well (ms). */
   readonly longestWaitMs: number;
   readonly leewayMs: () => number;
-  readonly hasHeld: () => boolean;
+  /** Whether removals were held at that time. */
+  readonly isHolding: (at: number) => boolean;
   readonly onLogin: () => void;
 };
 
@@ -27,7 +28,7 @@ export const REQUEST_MS = 30_000;
 
 /** What is sent, and when: to the service, and to the receiver of webhooks. */
 export function createRequestJudge(world: World, around: Around) {
-  const { past, fail, slackMs, longestWaitMs, leewayMs, hasHeld, onLogin } = around;
+  const { past, fail, slackMs, longestWaitMs, leewayMs, isHolding, onLogin } = around;
   let [judgedRequests, judgedTries] = [0, 0];
 
   /** The age at which a token is renewed. */
@@ -36,7 +37,7 @@ export function createRequestJudge(world: World, around: Around) {
     const isOpen = ({ life, endpoint, endedAt = Number.POSITIVE_INFINITY }: Request): boolean =>
       life === request.life && endpoint === request.endpoint && endedAt > request.at;
     if (before.some(isOpen)) fail(`two requests of ${request.endpoint} at once`);
-    if (request.isConditional && hasHeld()) fail('a condition was sent while removals are held');
+    if (request.isConditional && isHolding(request.at)) fail('a condition was sent while removals are held');
     if (request.isLate) fail(`a request of ${request.endpoint} with a token that had expired`);
     const pause = before.findLast(({ pauseUntil = 0 }) => pauseUntil > request.at);
     if (pause === undefined) return;
