@@ -17,7 +17,6 @@ describe('a secret in a file', () => {
   it.each([
     ['correct horse\n', 'correct horse'],
     ['correct horse\r\nsecond line', 'correct horse'],
-    ['correct horse', 'correct horse'],
     [' spaces stay \n', ' spaces stay '],
     ['a:b\n', 'a:b'],
     ['\uFEFFcorrect horse\n', 'correct horse'],
@@ -61,12 +60,6 @@ describe('a secret in a file', () => {
 });
 
 describe('the settings of a secret', () => {
-  it('may name its file', () => {
-    using folder = makeFolder();
-    const config = load({ LEAGUE_SYNC_PASSWORD_FILE: folder.write('secret', 'correct horse\n') });
-    expect(config.credentials.read()).toEqual({ username: 'player', password: 'correct horse' });
-  });
-
   it('name the file that is missing, under the setting that names it', () => {
     using folder = makeFolder();
     const file = folder.file('none');
@@ -93,19 +86,6 @@ describe('the settings of a secret', () => {
     const before = fingerprintOf(config);
     rmSync(file);
     expect(fingerprintOf(config)).toBe(before);
-  });
-
-  it('accept one form, not both', () => {
-    const message = 'both LEAGUE_SYNC_PASSWORD and LEAGUE_SYNC_PASSWORD_FILE are set';
-    const both = { LEAGUE_SYNC_PASSWORD: 'hunter22', LEAGUE_SYNC_PASSWORD_FILE: '/none' };
-    expect(thrownBy(() => load(both))).toMatchObject({ problems: [{ message, fix: 'keep one of them' }] });
-  });
-
-  it('accept a colon in the password but not in the username', () => {
-    const config = load({ LEAGUE_SYNC_PASSWORD: 'a:b' });
-    expect(config.credentials.read().password).toBe('a:b');
-    const wrong = { LEAGUE_SYNC_USERNAME: 'a:b', LEAGUE_SYNC_PASSWORD: 'p' };
-    expect(() => load(wrong)).toThrow(/LEAGUE_SYNC_USERNAME: a username with a colon/);
   });
 });
 

