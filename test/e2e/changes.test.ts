@@ -68,26 +68,21 @@ function objectsOf(exit: Exit): readonly Row[] {
   return linesOf(exit).map((line): Row => JSON.parse(line));
 }
 
+const FIELDS = { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 };
+const FIRST = makeLeague('l1', FIELDS);
+const RENAMED = makeLeague('l2', { league_name: 'Second League, renamed' });
+
 /** One league with every kind of change, and another league. */
 const LIFE = [
   [
-    makeLeague('l1', { league_name: 'First League', rankings: false, city: 'Rome', external_id: 'e1', priority: 1 }),
-    makeLeague('l2', { league_name: 'Second League' }),
+    { ...FIRST, rankings: false, city: 'Rome', priority: 1 },
+    { ...RENAMED, league_name: 'Second League' },
   ],
-  [
-    makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 }),
-    makeLeague('l2', { league_name: 'Second League, renamed' }),
-  ],
-  [makeLeague('l2', { league_name: 'Second League, renamed' })],
-  [
-    makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 }),
-    makeLeague('l2', { league_name: 'Second League, renamed' }),
-  ],
-  [makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 })],
-  [
-    makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 }),
-    makeLeague('l2', { league_name: 'Second League, renamed', city: 'Oslo', nickname: 'S' }),
-  ],
+  [FIRST, RENAMED],
+  [RENAMED],
+  [FIRST, RENAMED],
+  [FIRST],
+  [FIRST, { ...RENAMED, city: 'Oslo', nickname: 'S' }],
 ];
 
 describe('changes', { timeout: 60_000 }, () => {
@@ -115,16 +110,9 @@ describe('changes', { timeout: 60_000 }, () => {
       rows.map(({ before, after, ...row }) => ({ ...row, before: embedded(before), after: embedded(after) })),
     );
     // The name after the change; of a removal, the name before it.
-    expect(objects.map(({ league_name }) => league_name)).toEqual([
-      'First League',
-      'Second League',
-      'First League',
-      'Second League, renamed',
-      'First League',
-      'First League',
-      'Second League, renamed',
-      'Second League, renamed',
-    ]);
+    const [first, second, renamed] = ['First League', 'Second League', 'Second League, renamed'];
+    const names = [first, second, first, renamed, first, first, renamed, renamed];
+    expect(objects.map(({ league_name }) => league_name)).toEqual(names);
   });
 
   it('streams twenty thousand long changes in little memory, to a slow reader too', async () => {

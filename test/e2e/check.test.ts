@@ -9,19 +9,8 @@ import { eventually } from '../support/program.ts';
 import { serve } from '../support/status-server.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
-const NAMES = [
-  'settings',
-  'polls',
-  'database',
-  'lock',
-  'disk',
-  'owner',
-  'listen',
-  'name',
-  'connection',
-  'tls',
-  'login',
-].concat(['clock', 'profile', 'leagues', 'interface', 'next poll']);
+const NAMES = `settings, polls, database, lock, disk, owner, listen, name, connection, tls, login,
+  clock, profile, leagues, interface, next poll`.split(/,\s+/);
 const ESCAPE = '\u001b[';
 
 describe('check of a healthy setup', () => {

@@ -97,12 +97,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
   [
     'fresh data',
     () => openWith([], 'unchanged'),
-    {
-      state: 'good',
-      headline: 'Up to date',
-      facts: NEXT,
-      session: /^logged intoken expires in .*last login .*: ok$/,
-    },
+    { state: 'good', headline: 'Up to date', facts: NEXT, session: /^logged intoken expires in .*last login .*: ok$/ },
   ],
   [
     'held removals',

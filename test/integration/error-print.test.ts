@@ -23,11 +23,7 @@ async function startRawService(answer: string): Promise<string> {
 /** The error of a login with this response. */
 async function errorOf(answer: string): Promise<unknown> {
   const limits = { attemptTimeoutMs: 20_000, maxBodyBytes: 100_000 };
-  const { transport } = createConnection({
-    baseUrl: await startRawService(answer),
-    proxy: undefined,
-    ...limits,
-  });
+  const { transport } = createConnection({ baseUrl: await startRawService(answer), proxy: undefined, ...limits });
   return await rejectionOf(transport(LOGIN, new AbortController().signal));
 }
 

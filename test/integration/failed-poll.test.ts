@@ -88,15 +88,9 @@ it('a poll that nothing is wrong with writes rows of every table, so that the ot
   const same = Object.keys(before).filter(
     (table) => JSON.stringify(before[table], text) === JSON.stringify(after[table], text),
   );
-  expect(same).toEqual([
-    'data_dictionary',
-    'database_identity',
-    'outputs',
-    'players',
-    'poll_requests',
-    'schema_migrations',
-    'webhook',
-  ]);
+  expect(same.join(' ')).toBe(
+    'data_dictionary database_identity outputs players poll_requests schema_migrations webhook',
+  );
 });
 
 function text(_name: string, value: unknown): unknown {

@@ -16,13 +16,7 @@ describe('a received webhook', () => {
     const response = await sendWebhook(simulator, { id: 'msg_a', sentAt: NOW, body });
     expect([response.status, await response.text()]).toEqual([204, '']);
     expect(await readWebhooks(simulator)).toEqual([
-      {
-        id: 'msg_a',
-        received_at: '2026-11-20T12:00:00.000Z',
-        verified: true,
-        status: 204,
-        body: JSON.parse(body),
-      },
+      { id: 'msg_a', received_at: '2026-11-20T12:00:00.000Z', verified: true, status: 204, body: JSON.parse(body) },
     ]);
   });
 

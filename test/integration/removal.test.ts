@@ -21,10 +21,7 @@ describe('the guard', () => {
   it('has its share from the settings', async () => {
     await using bench = await setUpBench({}, { settings: { REMOVAL_LIMIT: '60%' } });
     await bench.pollWith(makeLeagues(10));
-    expect(await bench.pollWith(makeLeagues(4))).toMatchObject({
-      outcome: 'changed',
-      counts: { removed: 6 },
-    });
+    expect(await bench.pollWith(makeLeagues(4))).toMatchObject({ outcome: 'changed', counts: { removed: 6 } });
   });
 
   it('releases a league that is listed again in a form that cannot be stored', async () => {

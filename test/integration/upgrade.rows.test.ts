@@ -58,11 +58,7 @@ function placeOld(folder: Folder, sql = ''): string {
 
 /** A worker on the database in this folder, which makes its copy like the built program. */
 function start(folder: Folder, { url }: Service): Promise<Bench> {
-  const copy = createCopyProcess({
-    program: [process.execPath, PROGRAM],
-    environment: process.env,
-    pid: process.pid,
-  });
+  const copy = createCopyProcess({ program: [process.execPath, PROGRAM], environment: process.env, pid: process.pid });
   return openBench({ folder, url, copy, settings: { STALE_AFTER: '1h' } });
 }
 

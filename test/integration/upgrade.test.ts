@@ -198,10 +198,7 @@ describe('the later version of the program', () => {
     });
     expect(existsSync(copy)).toBe(true);
     expect((await bench.runProcess(sync, {}, { through })).stderr).not.toContain('the schema of the database');
-    expect(await bench.run(sync)).toMatchObject({
-      code: 74,
-      stderr: expect.stringContaining('newer version'),
-    });
+    expect(await bench.run(sync)).toMatchObject({ code: 74, stderr: expect.stringContaining('newer version') });
   });
 });
 

@@ -41,13 +41,7 @@ const HOLD = `
 
 /** Another process that holds the lock: this process would lose a lock of its own by reading the file. */
 async function startHolder(path: string, name = host) {
-  const env = {
-    ...process.env,
-    LOCK_MODULE: resolve('src/store/worker-lock.ts'),
-    DATABASE: path,
-    HOST: name,
-    SINCE,
-  };
+  const env = { ...process.env, LOCK_MODULE: resolve('src/store/worker-lock.ts'), DATABASE: path, HOST: name, SINCE };
   const child = spawn(process.execPath, ['--input-type=module', '--eval', HOLD], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -21,11 +21,7 @@ async function makeFeed(leagues = 3) {
     await bench.poll();
   }
   const follow = (args: readonly string[], more = {}): RunningProgram =>
-    startProgram(['changes', '--follow', ...args], {
-      cwd: folder.path,
-      env: { LEAGUE_SYNC_DATABASE: path },
-      ...more,
-    });
+    startProgram(['changes', '--follow', ...args], { cwd: folder.path, env: { LEAGUE_SYNC_DATABASE: path }, ...more });
   const add = (count: number, leagueId = 'l1', kind = 'changed'): void =>
     execute(
       path,

@@ -89,9 +89,7 @@ describe('a database that is', () => {
       expect(await readiness(url)).toEqual([200, []]);
       expect(await metric()).toBe('league_sync_not_ready{reason="database"} 0');
       expect(await ask('/')).toContain('<h1>Up to date</h1>');
-      expect(await worker.waitForLog(({ msg }) => /is back at/.test(String(msg)))).toMatchObject({
-        level: 30,
-      });
+      expect(await worker.waitForLog(({ msg }) => /is back at/.test(String(msg)))).toMatchObject({ level: 30 });
       // Logged once, although it was checked repeatedly.
       expect(worker.log().filter(({ level }) => level === 40)).toHaveLength(1);
       await pollNow(worker);

@@ -5,31 +5,16 @@ import { PLAIN } from '../../src/terminal/style.ts';
 import { lookUp } from '../documents/references.ts';
 
 const NAMES = [
-  '',
-  'run',
-  'sync',
-  'profile',
-  'check',
-  'status',
-  'changes',
-  'poll',
-  'query',
-  'accept-removals',
-  'backup',
-  'verify',
-].concat(['webhook', 'webhook test', 'webhook replay', 'webhook skip', 'mirror', 'mirror rebuild', 'simulate', 'demo']);
+  ...['', ...'run sync profile check status changes poll query accept-removals backup verify'.split(' ')],
+  ...['webhook', 'webhook test', 'webhook replay', 'webhook skip', 'mirror', 'mirror rebuild', 'simulate', 'demo'],
+];
 
 /** What a command line prints at a terminal before any command runs. */
 function printed(line: string, columns: number): readonly string[] {
   const texts: string[] = [];
   const terminal = { ...PLAIN, columns };
   const print = async (text: string) => void texts.push(text);
-  const program = createProgram(async () => undefined, {
-    print,
-    printError: print,
-    terminal,
-    errorTerminal: terminal,
-  });
+  const program = createProgram(async () => undefined, { print, printError: print, terminal, errorTerminal: terminal });
   try {
     program.parse(line.split(' ').filter(Boolean), { from: 'user' });
   } catch (error) {

@@ -12,14 +12,7 @@ const LEEWAY = 5 * MINUTE;
 
 function issue(clock: TestClock, lifetimeMs: number | undefined, loginDurationMs = 0): Token {
   const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
-  return {
-    accessToken: 'token',
-    sentAt,
-    loginDurationMs,
-    lifetimeMs,
-    expiresAt: undefined,
-    clockSkewMs: undefined,
-  };
+  return { accessToken: 'token', sentAt, loginDurationMs, lifetimeMs, expiresAt: undefined, clockSkewMs: undefined };
 }
 
 describe('a token', () => {

@@ -185,10 +185,7 @@ it('says why its rows are old when they cannot be read', () => {
   monitor.open(makeMonitorSources({ lastSuccessAt: clock.now(), attention }));
   expect(monitor.state()).toMatchObject({ readFault: undefined, freshness: { live_leagues: 1 } });
   isBroken = true;
-  expect(monitor.state()).toMatchObject({
-    readFault: 'The view attention is broken.',
-    freshness: { live_leagues: 1 },
-  });
+  expect(monitor.state()).toMatchObject({ readFault: 'The view attention is broken.', freshness: { live_leagues: 1 } });
   const {
     database,
     attention: told,
