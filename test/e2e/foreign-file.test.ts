@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
-import { execute, withDatabase } from '../support/database.ts';
+import { withDatabase } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 
 const WRITING = ['run', 'sync'] as const;
@@ -22,7 +22,6 @@ function makeWithLog(path: string): void {
 }
 
 const FILES: Readonly<Record<string, (path: string) => void>> = {
-  'the database of another application': (path) => execute(path, 'CREATE TABLE letters (letter TEXT)'),
   'one with a log that is not applied yet': makeWithLog,
   'a text': (path) => writeFileSync(path, 'Dear diary, this is no database.\n'.repeat(100)),
 };

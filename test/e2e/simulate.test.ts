@@ -33,7 +33,6 @@ describe('simulate', () => {
     ['--churn', '5'],
     ['--fault', 'no-such-fault'],
     ['--leagues', '/nowhere.json'],
-    ['--nonsense', 'x'],
   ])('exits 64 on %s %s', async (...args) => {
     const { code, stderr } = await runCommand(['simulate', ...args], { cwd: makeFolder().path });
     expect(code).toBe(64);

