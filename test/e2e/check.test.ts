@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setUp, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
-import { dumpTables } from '../support/database.ts';
+import { dumpTables, execute } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import { eventually } from '../support/program.ts';
 import { serve } from '../support/status-server.ts';
@@ -47,7 +47,7 @@ describe('check of a healthy setup', () => {
 });
 
 describe('check while a worker runs', () => {
-  it('names the lock holder, recognizes the status page, and writes nothing', async () => {
+  it('names the lock holder, recognizes the status page, also of a worker elsewhere, and writes nothing', async () => {
     const bench = await setUp();
     const { worker, port } = await serve(bench);
     await worker.waitForPoll('changed');
@@ -58,6 +58,10 @@ describe('check while a worker runs', () => {
     expect(told(checked, 'lock')).toMatch(new RegExp(`names process ${worker.pid} |runs: process ${worker.pid} `));
     expect(told(checked, 'listen')).toContain(`the worker answers at 127.0.0.1:${port}`);
     expect(dumpTables(bench.database)).toEqual(before);
+    const shared = await setUpSynced();
+    const holder = "INSERT INTO holder VALUES (1, 'another-host', '2026-11-20T12:00:00.000Z')";
+    execute(`${shared.database}.lock`, `CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT); ${holder}`);
+    expect(troubles(await runCheck(shared, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` }))).toEqual([]);
     expect((await worker.stop()).code).toBe(0);
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });

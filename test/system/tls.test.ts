@@ -107,8 +107,9 @@ describe('a service over TLS', () => {
       const authority = makeAuthority();
       const env = { NODE_EXTRA_CA_CERTS: authority.file };
       const soon = await startTls(simulator.url, authority.issue({ ...HERE, until: 3 }));
-      const checked = await runCheck(setUpFor(`https://${host}:${soon.port}`), env);
-      expect(troubles(checked)).toEqual(['warn tls']);
+      const address = `https://${host}:${soon.port}`;
+      const checked = await runCheck(setUpFor(address), { ...env, LEAGUE_SYNC_HEARTBEAT_URL: address });
+      expect(troubles(checked)).toEqual(['warn heartbeat', 'warn tls']);
       expect(told(checked, 'tls')).toMatch(
         /TLSv1\.3, certificate valid until 20.* -> ask the operator of the service to renew the certificate/,
       );
