@@ -102,6 +102,7 @@ describe('changes', { timeout: 60_000 }, () => {
 
   it('prints one object per line with --json, with embedded JSON as in the feed', async () => {
     const { show, path } = await makeFeed(...LIFE);
+    expect(objectsOf(await show(['--json', '--since', '8']))).toEqual([]);
     const exit = await show(['--json', '--since', '0']);
     const objects = objectsOf(exit);
     const rows = readRows(path, 'SELECT * FROM league_changes ORDER BY seq');

@@ -52,6 +52,7 @@ describe('the program', () => {
     'query',
     'status --probe --json',
     'status --probe --fail-if-stale',
+    'status --probe --database a',
     'status --database a --database b',
     'mirror --database a rebuild --database b',
   ])('called as "%s" exits 64, says why on stderr, and starts nothing', async (args) => {

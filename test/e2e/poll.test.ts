@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
 
 const pollRows = 'SELECT trigger, outcome FROM runs ORDER BY id';
@@ -62,7 +63,7 @@ describe('poll', () => {
     ]);
   });
 
-  it('ends the wait for refused credentials, and exits as sync does', async () => {
+  it('ends the wait for refused credentials, and exits as sync does, also if the database refuses what came', async () => {
     const bench = await setUp();
     expect((await bench.run(['sync'])).code).toBe(0);
     bench.simulator.setFault('login-refused', true);
@@ -75,6 +76,9 @@ describe('poll', () => {
     });
     bench.simulator.setFault('login-refused', false);
     expect((await bench.run(['poll'])).code).toBe(0);
+    execute(bench.database, "CREATE TRIGGER moon BEFORE INSERT ON leagues BEGIN SELECT raise(ABORT, 'full moon'); END");
+    bench.simulator.setLeagues([...bench.simulator.leagues(), makeLeague('new')]);
+    expect(await bench.run(['poll'])).toMatchObject({ code: 74, stderr: expect.stringContaining('full moon') });
   });
 
   it('exits 1 if no worker runs, 74 without a database, and a start drops its request', async () => {

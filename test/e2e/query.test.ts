@@ -78,8 +78,9 @@ describe('query', { timeout: 60_000 }, () => {
 
   it('prints JSON that keeps every digit and every type', async () => {
     const bench = await setUpSynced();
-    const { code, stdout } = await bench.run(['query', '--format', 'json', VALUES]);
+    const { code, stdout } = await bench.run(['query', '--format', 'json', `${VALUES}, 9e999 AS high, -9e999 AS low`]);
     expect(code).toBe(0);
+    expect(stdout).toContain('"high":1e999,"low":-1e999');
     expect(stdout).toContain('"big":9223372036854775807');
     expect(stdout).toContain('"negative":-9007199254740993');
     expect(JSON.parse(stdout)).toMatchObject([

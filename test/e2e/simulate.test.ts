@@ -27,7 +27,7 @@ describe('simulate', () => {
   });
 
   it.each([
-    ['--port', '99999'],
+    ['--port', '65536'],
     ['--port', 'http'],
     ['--token-life', 'long'],
     ['--churn', '5'],

@@ -52,13 +52,16 @@ describe('demo', () => {
         : [],
     );
     expect(polls.length).toBeGreaterThan(2);
+    const named: string[] = [];
     for (const { index, count } of polls) {
       const msg = String(lines[index + 1]?.msg);
       const [, counts = '', names = ''] = /^ {2}((?:\d+ \w+(?:, )?)+): (.+)$/.exec(msg) ?? [];
       const told = [...counts.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
       expect([msg, told]).toEqual([msg, count]);
       expect(/ and (\d+) more$/.exec(names)?.[1]).toBe(count > 5 ? String(count - 5) : undefined);
+      named.push(names.replace(/ and \d+ more$/, ''));
     }
+    expect(named.filter((names) => names === named[0])).toHaveLength(1);
     expect(lines.filter(({ msg }) => String(msg).startsWith('  '))).toHaveLength(polls.length);
   });
 

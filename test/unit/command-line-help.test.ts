@@ -41,6 +41,7 @@ describe('the help', () => {
     const examples = examplesOf(printed(`${name} --help`, 1_000));
     expect(examples.length).toBeLessThanOrEqual(4);
     if (name === '' || name === 'query') expect(examples.length).toBeGreaterThan(2);
+    if (name === 'run' || name === 'sync') expect(examples).toEqual([expect.stringMatching(/^LEAGUE_SYNC_/)]);
     for (const example of examples) {
       expect(example).toContain(`league-sync ${name}`.trim());
       expect([example, lookUp(example, { clone: '.', database: 'test/fixtures/schema-2.db' })]).toEqual([
@@ -69,6 +70,9 @@ describe('the help', () => {
       '                     LEAGUE_SYNC_DATABASE',
     ]);
   });
+
+  it('or an error is not printed for the highest port', () =>
+    expect(printed('simulate --port 65535', 80)).toEqual(['']));
 
   it('and usage errors have whole words in every line', () => {
     const whole = printed('changes --since nonsense', 1_000);
