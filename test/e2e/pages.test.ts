@@ -62,6 +62,8 @@ describe('the pages', () => {
     expect(textOf(first)).toContain('1 to 50 of 122 leagues');
     expect(namesIn(first).slice(0, 3)).toEqual(['League l1', 'League l2', 'League l3']);
     expect([linkIn(first, 'Next →'), linkIn(first, 'Last ⇥')]).toEqual(['leagues?page=2', 'leagues?page=3']);
+    const middle = await page('/leagues?page=2');
+    expect([linkIn(middle, 'Last ⇥'), linkIn(middle, '⇤ First')]).toEqual([undefined, undefined]);
     const last = await page('/leagues?page=3');
     expect(textOf(last)).toContain('101 to 122 of 122 leagues');
     expect([linkIn(last, 'Next →'), linkIn(last, '⇤ First')]).toEqual([undefined, 'leagues']);
@@ -109,6 +111,7 @@ describe('the pages', () => {
     expect(namesIn(changes)).toHaveLength(2 + 3 + 3);
     expect(linkIn(changes, '121 more')).toBe('changes?poll=2&kind=changed');
     expect(namesIn(await page('/changes?kind=removed'))).toEqual(['League l1']);
+    expect(textOf(await page('/'))).toMatch(/ 123 live &middot; 1 removed \(history kept\) 123 active active of live,/);
     const added = await page('/changes?poll=1&kind=added');
     expect(namesIn(added)).toHaveLength(100);
     expect(linkIn(added, 'of one poll ')).toBe('changes?kind=added');
@@ -174,6 +177,7 @@ describe('the pages', () => {
       [makeLeague('l1', { rankings: false, default_tournaments: true, priority: 1 })],
       [makeLeague('l1', { rankings: true, priority: 0 })],
     );
+    expect(textOf(await page('/'))).toMatch(/ and 1 more /);
     for (const path of ['/changes', '/league?id=l1']) {
       const text = textOf(await page(path));
       for (const change of ['rankings false', 'priority 1', 'default_tournaments true']) expect(text).toContain(change);
