@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
+import { DEADLINE_MS } from '../support/program.ts';
 import { listLeagues, startService } from '../support/service.ts';
 import { serveHere } from '../support/status-server.ts';
 
@@ -99,6 +100,10 @@ describe('/changes.json', () => {
     await worker.waitForPoll('unchanged');
     service.script('leagues', listLeagues([...(POLLS[2] ?? []), makeLeague('l4')]));
     worker.send('SIGHUP');
+    // As soon as these are answered, others may wait.
+    await expect
+      .poll(async () => (await ask('/changes.json?since=6&wait=1ms')).status, { timeout: DEADLINE_MS })
+      .toBe(200);
     const read = (await Promise.all(readers)).filter(({ status }) => status === 200);
     expect(read).toHaveLength(100);
     for (const { json } of read)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { judgeStaleness } from '../../src/commands/status.ts';
 import { assess, briefCause, briefHeadline, type HealthInput, worstFirst } from '../../src/observe/verdict.ts';
-import type { Attention } from '../../src/store/queries/overview.ts';
+import type { Attention, Freshness } from '../../src/store/queries/overview.ts';
 
 const OLD = { ageMs: 43 * 60_000 };
 const NO = { message: 'no', byService: true };
@@ -110,6 +111,14 @@ describe('the verdict', () => {
   it('names what the first row is about', () => {
     const attention = worstFirst([row('drift'), row('unusual-change'), row('webhook', 3), row('stale')]);
     expect(attention.map(({ what }) => what)).toEqual(['stale', 'webhook', 'drift', 'unusual-change']);
+  });
+
+  it('is by the file alone `loading` only while a worker may run and no poll has failed', () => {
+    const judge = (state: 'none' | 'unknown' | 'running', consecutive_failures: number) => {
+      const freshness = { last_success_at: null, consecutive_failures } as Freshness;
+      return judgeStaleness({ attention: [row('stale')], freshness }, { state });
+    };
+    expect([judge('none', 0), judge('unknown', 0), judge('running', 1)]).toEqual(['never', 'loading', 'never']);
   });
 
   it('names the last failure as the cause, unless another reason does', () => {
