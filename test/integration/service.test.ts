@@ -136,8 +136,9 @@ describe.concurrent('the login', () => {
 
   it.each([
     [{ access_token: 'aB9+'.repeat(5_000) }, 'contract'],
+    [{ access_token: 'aB9+ aB9+' }, 'contract'],
     [{ refresh_token: 'aB9+'.repeat(500_000) }, null],
-  ])('is not harmed by an endless token, and quotes none (case %#)', async (tokens, error_kind) => {
+  ])('is not harmed by an unusable token, and quotes none (case %#)', async (tokens, error_kind) => {
     await using bench = await setUpBench({ login: grantLogin(tokens) });
     await bench.poll();
     expect(lastRun(bench)).toMatchObject({ error_kind });
@@ -157,10 +158,11 @@ describe.concurrent('the login', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('has its token taken out of what is stored, but no word that is the password', async () => {
-    await using bench = await setUpBench({ login: grantLogin({ access_token: 'token-abc-123' }) });
-    await bench.pollWith([makeLeague('a', { city: 'token-abc-123', state: PASSWORD })]);
-    expect(bench.rows('SELECT city, state FROM leagues')).toEqual([{ city: '[secret]', state: PASSWORD }]);
+  it('has its tokens taken out of what is stored, but no word that is the password', async () => {
+    const tokens = { access_token: 'token-abc-123', refresh_token: 'renewal-abc-123' };
+    await using bench = await setUpBench({ login: grantLogin(tokens) });
+    await bench.pollWith([makeLeague('a', { city: 'token-abc-123, renewal-abc-123', state: PASSWORD })]);
+    expect(bench.rows('SELECT city, state FROM leagues')).toEqual([{ city: '[secret], [secret]', state: PASSWORD }]);
   });
 });
 
@@ -224,8 +226,8 @@ describe.concurrent('a transient failure', () => {
 });
 
 describe.concurrent('Retry-After', () => {
-  it('past the run fails it, is stored, and nothing is sent by any later run', async () => {
-    await using bench = await setUpBench({ leagues: [fail(503, { 'retry-after': '3600' }), GOOD] });
+  it('past the run, after a shorter one, fails it, is stored, and nothing is sent by any later run', async () => {
+    await using bench = await setUpBench({ leagues: [fail(503, { 'retry-after': ['0', '3600'] }), GOOD] });
     const before = Date.now();
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
     const notBefore = Date.parse(String(lastRun(bench).not_before));
