@@ -10,11 +10,10 @@ import { fingerprint } from '../support/folder.ts';
 const WRITING = ['run', 'sync'] as const;
 const READING = ['status', 'sync --dry-run'] as const;
 
-/** Makes the database of another application, whose last rows are in its log alone. */
+/** Makes the database of another application, whose rows are in its log alone. */
 function makeWithLog(path: string): void {
   const other = join(dirname(path), 'other.db');
   withDatabase(other, (db) => {
-    db.exec('CREATE TABLE first (a)');
     db.pragma('journal_mode = wal');
     db.exec("CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('a')");
     for (const suffix of ['', '-wal']) copyFileSync(`${other}${suffix}`, `${path}${suffix}`);

@@ -93,6 +93,13 @@ describe('a file is to a database', () => {
     expect(compareCopy(target, path)).toBe('earlier');
   });
 
+  it('a diverged copy if the restored database has other changes, and its run of that number was deleted', () => {
+    makeDiverged();
+    poll(path, '2026-11-20T12:15:00.000Z');
+    execute(path, 'UPDATE runs SET id = 3 WHERE id = 2');
+    expect(compareCopy(target, path)).toBe('diverged');
+  });
+
   it('foreign if it was created at another time, with rows or without', async () => {
     const other = await makeEmpty('other.db', '2026-11-20T12:00:00.001Z');
     expect(compareCopy(other, path)).toBe('foreign');

@@ -58,6 +58,15 @@ describe('opening a database', () => {
     expect(pragma(path, 'integrity_check')).toBe('ok');
   });
 
+  it('refuses an empty file beside a WAL that may have frames, not beside one that is only padded', async () => {
+    using folder = makeFolder();
+    const path = folder.write('leagues.db', '');
+    folder.write('leagues.db-wal', '\0'.repeat(65));
+    await expect(openAt(path)).rejects.toThrow(/leagues\.db is gone, but its WAL/);
+    folder.write('leagues.db-wal', '\0'.repeat(64));
+    await openAndClose(path);
+  });
+
   it('records every migration with its sha256 and timestamp', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
@@ -274,6 +283,17 @@ describe('a file that goes away underneath', () => {
       else expect(existsSync(path)).toBe(false);
     },
   );
+
+  it('is not written any more once an earlier state of it was put over it, in WAL mode too', async () => {
+    using folder = makeFolder();
+    const [path, earlier] = [folder.file('leagues.db'), folder.file('earlier.db')];
+    await using store = await openAt(path);
+    execFileSync('cp', [path, earlier]);
+    execute(path, 'CREATE TABLE notes (a); PRAGMA wal_checkpoint');
+    expect(store.writeError()).toBeUndefined();
+    execFileSync('cp', [earlier, path]);
+    await expect(store.write(() => undefined)).rejects.toThrow(/Another program has overwritten/);
+  });
 
   it('gets the rest of its WAL as soon as no reader keeps that back', async () => {
     using folder = makeFolder();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DatabaseError } from '../../src/errors.ts';
+import { DatabaseError, LockedError } from '../../src/errors.ts';
 import { explainErrors } from '../../src/store/database-error.ts';
 import { thrownBy } from '../support/unit-error.ts';
 
@@ -36,4 +36,10 @@ it.each([
   expect(error).toBeInstanceOf(DatabaseError);
   expect(String(error)).toContain(`The database /nowhere/leagues.db ${words}`);
   expect(error).toMatchObject({ busy: code.startsWith('SQLITE_BUSY') });
+});
+
+it('that another worker holds the lock is said in the words of the lock', () => {
+  const error = explain(new LockedError('Another worker holds it.'));
+  expect(error).toBeInstanceOf(DatabaseError);
+  expect(String(error)).toContain('Another worker holds it.');
 });
