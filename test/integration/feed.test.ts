@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withReader } from '../../src/store/connection.ts';
-import { findRange, readFeed } from '../../src/store/queries/feed.ts';
+import { findRange, readBatch, readFeed } from '../../src/store/queries/feed.ts';
+import { followFeed } from '../../src/store/queries/follow-feed.ts';
 import { runCommand } from '../support/command.ts';
 import { readRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -14,6 +15,8 @@ const FIRST_AT = Date.parse('2026-11-20T23:59:00.000Z');
 
 const APPEND = `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
   VALUES (@run_id, @at, @league_id, 'changed', '{"city":null}', '{"league_name":"A League","city":"A City"}')`;
+/** The characters of both. */
+const CHARS = 55;
 
 async function makeEmptyDatabase(): Promise<string> {
   await using service = await startService();
@@ -140,6 +143,25 @@ describe('the feed', () => {
     expect(Math.max(...pages)).toBeLessThan(CHANGES / 2);
     expect(pages.reduce((sum, length) => sum + length, 0)).toBe(CHANGES);
     expect(readRows(path, 'SELECT max(seq) AS last FROM league_changes')).toEqual([{ last: CHANGES + pages.length }]);
+  });
+
+  it('is read up to the change with which a batch is large enough', async () => {
+    const path = await makeFeed();
+    const limits = { limit: 9, maxChars: 2 * CHARS };
+    expect(withReader(path, (db) => readBatch(db, { after: 0, last: 9 }, limits)).entries).toHaveLength(2);
+  });
+
+  it('is followed from a time that it has not reached yet', async () => {
+    const path = await makeFeed();
+    const polls = [CHANGES + A_POLL, CHANGES + 2 * A_POLL];
+    const { at } = describeChange(CHANGES + 2 * A_POLL);
+    const sleep = async () => {
+      expect(polls).not.toEqual([]);
+      append(path, polls.splice(0, 1));
+    };
+    const options = { filter: {}, clock: { sleep }, stop: new AbortController().signal };
+    const followed = followFeed(path, { sinceAt: at }, options);
+    expect((await followed.next()).value).toMatchObject([{ at }]);
   });
 
   it('ends at its end when the reading began, even if it grows', async () => {

@@ -71,10 +71,12 @@ describe('a message of changes', () => {
 describe('the summary of changes', () => {
   const summaryOf = (...changes: readonly Change[]): unknown =>
     JSON.parse(makeChangesMessage(ORIGIN, changes)?.message_body ?? '').data.summary;
+  const STAMPED = '{"priority":1,"last_update_datetime":1}';
   const long = { ...change(4), league_name: '🏟'.repeat(50), before: JSON.stringify({ city: 'x'.repeat(99) }) };
 
   it.each<[readonly Change[], string]>([
     [[change(1, '{"priority":2}')], '1 league changed: Ä priority 1.50 → 2.'],
+    [[{ ...change(1, '{"priority":2}'), before: STAMPED }], '1 league changed: Ä priority 1 → 2.'],
     [[{ ...change(1), kind: 'added', before: null }], '1 league added: Ä.'],
     [
       [
