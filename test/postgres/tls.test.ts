@@ -1,4 +1,4 @@
-import { chownSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, makeAuthority, noCertificates } from '../support/certificate.ts';
@@ -18,6 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => server?.remove());
 
+async function configure(...statements: readonly string[]): Promise<void> {
+  const admin = await connectAs(server.port, 'postgres');
+  for (const sql of [...statements, 'SELECT pg_reload_conf()']) await admin.query(sql);
+  await admin.end();
+}
+
 /** Gives the server a certificate for localhost alone. */
 async function useTls(authority: Authority): Promise<void> {
   const { cert, key } = authority.issue({ names: 'DNS:localhost' });
@@ -29,10 +35,7 @@ async function useTls(authority: Authority): Promise<void> {
     writeFileSync(path, text, { mode: 0o600 });
     if (process.getuid?.() === 0) chownSync(path, 65_534, 65_534);
   }
-  const admin = await connectAs(server.port, 'postgres');
-  await admin.query('ALTER SYSTEM SET ssl = on');
-  await admin.query('SELECT pg_reload_conf()');
-  await admin.end();
+  await configure('ALTER SYSTEM SET ssl = on');
 }
 
 describe('sslmode is read as libpq reads it', () => {
@@ -65,5 +68,10 @@ describe('sslmode is read as libpq reads it', () => {
     for (const system of ['?sslmode=verify-full', '?sslrootcert=system'])
       expect(await check('localhost', system)).toMatch(refused);
     expect(await check('localhost', '?sslmode=verify-full', { NODE_EXTRA_CA_CERTS: authority.file })).toMatch(verified);
+    const rules = join(server.folder, 'data', 'pg_hba.conf');
+    writeFileSync(rules, `hostssl all all all reject\n${readFileSync(rules, 'utf8')}`);
+    await configure();
+    for (const mode of ['prefer', 'allow']) expect(await check('127.0.0.1', `?sslmode=${mode}`)).toMatch(/no TLS/);
+    expect(await check('127.0.0.1', '?sslmode=require')).toMatch(/^fail .*\(28000\)/);
   });
 });

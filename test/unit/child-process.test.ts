@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RunError } from '../../src/errors.ts';
 import { runChild } from '../../src/outputs/child-process.ts';
 
-const run = (script?: string, more: { readonly maxSilenceMs?: number } = {}): Promise<unknown> =>
+const run = (script?: string, more: Partial<Parameters<typeof runChild>[1]> = {}): Promise<unknown> =>
   runChild(script === undefined ? ['/no/such/program'] : ['/bin/sh', '-c', script], {
     explain: ({ how, why }) => new RunError('internal', false, `${how}: ${why}`),
     environment: { LEAGUE_SYNC_PASSWORD: 'fake-password', PATH: process.env.PATH },
@@ -35,5 +35,12 @@ describe('a child process', () => {
 
   it('that falls silent is killed', async () => {
     await expect(run('exec sleep 60', { maxSilenceMs: 50 })).rejects.toThrow('silent: it did not respond for 50 ms');
+  });
+
+  it('that says something now and then may take longer than it may be silent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const script = `for i in 1 2 3; do echo '{"progress":1}'; done; echo '{"result":7}'`;
+    expect(await run(script, { maxSilenceMs: 50, onProgress: () => void vi.advanceTimersByTime(49) })).toBe(7);
   });
 });
