@@ -20,7 +20,7 @@ type LoginOptions = { pair?: string; body?: string; contentType?: string };
 
 function logIn(
   simulator: Simulator,
-  { pair, body, contentType = 'application/json' }: LoginOptions = {},
+  { pair, body, contentType = 'Application/JSON; charset=utf-8' }: LoginOptions = {},
 ): Promise<Response> {
   const encoded = Buffer.from(pair ?? 'player:secret-password').toString('base64');
   return fetch(simulator.url + LOGIN_PATH, {
@@ -135,6 +135,12 @@ const faultChecks: Record<string, FaultCheck> = {
     const asked = Array.from({ length: 20 }, () => get(simulator, LEAGUES_PATH, { token }).then(() => 'answered'));
     const fates = (await Promise.allSettled(asked)).map(({ status }) => status);
     expect(new Set(fates)).toEqual(new Set(['fulfilled', 'rejected']));
+  },
+  'revoke-tokens': async (simulator, token) => {
+    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(401);
+    const next = await takeToken(simulator);
+    simulator.setFault('revoke-tokens', false);
+    expect((await get(simulator, LEAGUES_PATH, { token: next })).status).toBe(200);
   },
   slow: async (simulator, token) => {
     const askedAt = performance.now();
