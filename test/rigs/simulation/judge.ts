@@ -170,7 +170,9 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const isKnown = !past.hasStepped(lastStart.elapsed);
     if (trigger === 'start' && lastOutcome !== '') fail('a second poll at one start');
     if (isKnown && trigger === 'schedule' && !isDueSince(wallAt - 300_000)) fail('a poll at no slot');
-    const isOwed = lastStart.errorKind === 'credentials' || past.mayBePaused(lastStart.elapsed);
+    // A poll that failed while the session waits is made up for, whatever it failed for.
+    const mayWait = world.requests.some((request) => request.at >= past.lifeBegan && isRejection(request));
+    const isOwed = (lastStart.errorKind !== undefined && mayWait) || past.mayBePaused(lastStart.elapsed);
     if (isKnown && trigger === 'catch-up' && !isDueSince(lastStart.wall) && !isOwed) fail('a catch-up of nothing');
     if (trigger === 'manual' && !past.hadPerson(manualAt)) fail('a manual poll that was not asked for');
     if (trigger === 'manual') manualAt = startedAt;
