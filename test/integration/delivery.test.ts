@@ -50,6 +50,9 @@ function login(outcome: 'ok' | 'refused' | 'failed'): string {
   return `INSERT INTO logins (at, outcome, reason) VALUES (${RECENT}, '${outcome}', 'due');`;
 }
 
+const ACCEPTED_REMOVAL = `INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at)
+  VALUES ('l0', 1, ${RECENT}, ${RECENT});`;
+
 function addChanges(count: number): void {
   const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
   execute(
@@ -225,7 +228,7 @@ async function skip(ms: number): Promise<void> {
 
 describe('a receiver that answers 410', () => {
   it('gets nothing more, also after a restart, until its URL changes', async () => {
-    receiver.script(410, 204);
+    receiver.script(410, { status: 429, headers: { 'retry-after': '3600' } }, 204);
     const first = await startWithChange();
     await expect.poll(() => rowOf()?.stopped_at, SOON).not.toBeNull();
     expect(first.lines.at(-1)).toMatchObject({ level: 'warn', msg: expect.stringContaining('answered 410 (Gone)') });
@@ -237,9 +240,12 @@ describe('a receiver that answers 410', () => {
     addChanges(1);
     await skip(10 * MINUTE);
     expect(receiver.seen).toHaveLength(1);
-    url = `${receiver.url}&new=1`;
-    await waitForMessages(3);
-    expect(receiver.told()).toEqual(['leagues.changed 1-1', 'leagues.changed 1-1', 'leagues.changed 2-2']);
+    // Nor does a Retry-After outlast its URL.
+    for (const seen of [2, 4]) {
+      url += '&new=1';
+      await waitForMessages(seen);
+    }
+    expect(receiver.told()).toEqual([...Array(3).fill('leagues.changed 1-1'), 'leagues.changed 2-2']);
     expect(receiver.seen[1]?.id).toBe(receiver.seen[0]?.id);
   });
 
@@ -258,7 +264,7 @@ describe('a receiver that answers 410', () => {
 describe('states', () => {
   it('are told once for each change, before changes', async () => {
     await start();
-    execute(path, login('refused'));
+    execute(path, login('refused') + ACCEPTED_REMOVAL);
     addChanges(1);
     await waitForMessages(2);
     expect(receiver.told()).toEqual(['credentials.refused', 'leagues.changed 1-1']);
@@ -295,8 +301,12 @@ describe('states', () => {
 
   it('are dropped if they changed back before they were accepted, and what holds now is told if they were sent', async () => {
     receiver.script(500, 204);
-    await start();
+    let url = 'http://127.0.0.1:1/';
+    await start({ url: () => url });
     execute(path, goodPoll('-1 hour'));
+    const unsent = { announced_stale: 0, last_error: 'ECONNREFUSED' };
+    await expect.poll(() => settle().then(rowOf), SOON).toMatchObject(unsent);
+    url = receiver.url;
     await waitForMessages(1);
     execute(path, goodPoll('+1 day'));
     addChanges(1);
@@ -370,28 +380,37 @@ describe('what becomes of the row', () => {
   });
 
   it('keeps an acceptance in memory while the database cannot be written, repeats nothing, and stores it at a stop', async () => {
-    const { store, stop } = await start();
+    const { store, stop, lines } = await start();
     const write = store.write;
-    addChanges(1);
     let refused = 0;
-    receiver.script((response) => {
+    const refuse = (): unknown =>
       Object.assign(store, {
         write: () => {
           refused += 1;
           return Promise.reject(new Error('disk full'));
         },
       });
+    const waitForRefusals = (count: number) =>
+      expect
+        .poll(async () => {
+          await clock.advance(1_000);
+          return refused;
+        })
+        .toBeGreaterThan(count);
+    receiver.script((response) => {
+      refuse();
       response.writeHead(204).end();
     });
+    refuse();
+    addChanges(1);
+    await waitForRefusals(1);
+    Object.assign(store, { write });
     await waitForMessages(1);
-    await expect
-      .poll(async () => {
-        await clock.advance(1_000);
-        return refused;
-      })
-      .toBeGreaterThan(3);
+    await waitForRefusals(refused + 2);
     Object.assign(store, { write });
     await stop();
+    // Each time is told once.
+    expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(2);
     expect(receiver.seen).toHaveLength(1);
     expect(rowOf()).toMatchObject({ accepted_seq: 1, message_id: null });
   });
