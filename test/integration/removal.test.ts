@@ -16,6 +16,8 @@ describe('the guard', () => {
     expect(report.error).toBeUndefined();
     const why = 'held because elements without a readable league_id could be any of the missing leagues';
     expect(describeReport(report)).toContain(why);
+    // One more is new, though the first has no readable league_id either.
+    expect((await bench.pollWith([...makeLeagues(3), 17, 18])).newFindings?.rejections).toHaveLength(1);
   });
 
   it('has its share from the settings', async () => {
@@ -28,10 +30,12 @@ describe('the guard', () => {
     await using bench = await setUpBench();
     await bench.pollWith(makeLeagues(20));
     await bench.pollWith(makeLeagues(10));
-    await bench.pollWith([...makeLeagues(10), makeLeague('l11', { sport: null })]);
-    const held = bench.rows('SELECT league_id FROM held_removals').map(({ league_id }) => league_id);
-    expect(held).toHaveLength(9);
-    expect(held).not.toContain('l11');
+    await bench.pollWith([...makeLeagues(9), makeLeague('l11', { sport: null })]);
+    const held = bench.deps.store.holds.all();
+    expect(held.size).toBe(10);
+    expect(held.has('l11')).toBe(false);
+    // That of l10 began last.
+    expect(held.get('l10')?.guardSince).toBe(held.get('l12')?.guardSince);
   });
 });
 

@@ -2,10 +2,12 @@ import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
 import { createRun } from '../../src/sync/run.ts';
+import { createDatabaseTick } from '../../src/worker/database-tick.ts';
 import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
 import { holdForWriting, readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
+import { createTestLog } from '../support/log-lines.ts';
 import { listLeagues, startService } from '../support/service.ts';
 import { type Bench, openBench, setUpBench } from '../support/worker-resources.ts';
 
@@ -47,12 +49,18 @@ describe('the end of a run that could not be written', () => {
     });
   });
 
-  it('is written between two runs, as soon as the database can be', async () => {
+  it('is written between two runs, as soon as the database can be, of whose locks the log says nothing', async () => {
     await withBench(async (bench) => {
+      const { log, lines } = createTestLog();
+      const tick = createDatabaseTick(bench.deps.store, { ...bench.deps, log }, () => undefined);
       const putBack = await failUnwritten(bench);
-      bench.deps.store.recover();
+      tick();
       putBack();
-      bench.deps.store.recover();
+      const writer = holdForWriting(bench.path);
+      tick();
+      writer.end();
+      tick();
+      expect(lines.map(({ level }) => level)).toEqual(['warn', 'info']);
       expect(bench.rows(OUTCOMES)).toEqual([{ id: 1, outcome: 'failed', error_kind: 'status' }]);
     });
   });

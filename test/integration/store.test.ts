@@ -238,18 +238,20 @@ describe.concurrent('closing', () => {
   });
 });
 
-it('counts the failed logins of one run as one lasting failure', async () => {
+it('counts the failed logins of one run as one lasting failure, and none that a timeout ended', async () => {
   using folder = makeFolder();
   const path = folder.file('leagues.db');
   await using store = await openAt(path);
   execute(
     path,
     `INSERT INTO runs (kind, trigger, scope, started_at, outcome, error_kind, http_status)
-      VALUES ('leagues', 'manual', 'all', '${LOGIN.at}', 'failed', 'status', 404)`,
+      VALUES ('leagues', 'manual', 'all', '${LOGIN.at}', 'failed', 'status', 404),
+        ('leagues', 'manual', 'all', '${LOGIN.at}', 'failed', 'status', 408)`,
   );
   const failed = { ...LOGIN, outcome: 'failed', run_id: 1, fingerprint: 'of' } as const;
   for (const error_message of ['status 503', 'status 404'])
     await store.write(() => store.logins.add({ ...failed, error_message }));
+  await store.write(() => store.logins.add({ ...failed, run_id: 2 }));
   expect(store.read(() => store.logins.lastingFailures('of'))).toMatchObject([{ error_message: 'status 404' }]);
 });
 
@@ -269,11 +271,13 @@ describe('a file that goes away underneath', () => {
       const store = await openAt(path);
       await store.write(() => store.logins.add(LOGIN));
       execute(path, `VACUUM INTO '${path}.backup'`);
+      const { mode } = statSync(path);
       await store.write(() => store.logins.add(LATER_LOGIN));
       remove(path);
       await expect(store.write(() => undefined)).rejects.toThrow(/deleted, moved or replaced/);
       const [, saved = ''] = /all that it held is in (\S+?);/.exec(store.writeError()?.message ?? '') ?? [];
       const logins = (file: string) => readRows(file, 'SELECT count(*) AS n FROM logins');
+      expect(statSync(saved).mode).toBe(mode);
       // A kill at this moment loses nothing, nor does a clean end.
       expect(logins(saved)).toEqual([{ n: 2 }]);
       await store[Symbol.asyncDispose]();

@@ -15,6 +15,7 @@ function withRaw(field: string, text: string, id = 'a'): string {
  */
 it.each<[string, string, unknown]>([
   ['priority', '9223372036854775807', 9_223_372_036_854_775_807n],
+  ['priority', '9223372036854775808', 2 ** 63],
   ['create_datetime', '9223372036854775808', '9223372036854775808'],
   ['last_update_datetime', '9007199254740993', 9_007_199_254_740_993n],
   ['last_update_datetime', '1.23456789012345E18', 1_234_567_890_123_450_000n],
