@@ -21,7 +21,10 @@ describe('poll', () => {
       { trigger: 'start', outcome: 'changed' },
       { trigger: 'manual', outcome: 'unchanged' },
     ]);
-    expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
+    // Of a command that was killed while the worker hung.
+    execute(bench.database, "INSERT INTO poll_requests (asked_at) VALUES ('2026-01-01T00:00:00.000Z')");
+    await eventually('it is dropped', () => bench.rows('SELECT * FROM poll_requests').length === 0);
+    expect(worker.log().filter(({ msg }) => msg === 'league-sync poll: polling now')).toHaveLength(1);
     bench.simulator.setFault('drop-third', true);
     expect(await bench.run(['poll'])).toMatchObject({
       code: 3,

@@ -10,7 +10,7 @@ const REFUSED = [
   'BEGIN',
   "VACUUM INTO 'copy.db'",
   'CREATE TEMP TABLE t (a)',
-  'PRAGMA journal_mode=DELETE',
+  'PRAGMA table_info = leagues',
   'PRAGMA journal_mode/**/=/**/DELETE',
   'PRAGMA wal_checkpoint(TRUNCATE)',
   'pragma application_id = 1',

@@ -69,6 +69,13 @@ describe('a schedule', () => {
     expect(timesAfter(from, expression, timezone, expected.length).map((time) => time.slice(11, 16))).toEqual(expected);
   });
 
+  it('has the same times for an instant before the last one that it was asked for', () => {
+    const { nextTime } = parseSchedule('30 2 25,26 10 *', 'Europe/Berlin');
+    // The first answer is found over a change of the clock, and there is one more before it.
+    const times = ['2026-10-25T00:45:00Z', '2026-02-01T00:00:00Z'].map((now) => nextTime(Date.parse(now)));
+    expect(times).toEqual(['2026-10-26T01:30:00Z', '2026-10-25T00:30:00Z'].map(Date.parse));
+  });
+
   it.each([
     ['*/90 * * * *', ['*/90']],
     ['*/60 */24 */31 */12 */7', []],
