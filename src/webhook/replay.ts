@@ -37,9 +37,9 @@ export function moveDeliveries(path: string, to: number | 'end', options: Beside
 /** Makes the next attempt of a message that failed due. Resolves to whether there is one; rejects like the above. */
 export function retryDelivery(path: string, options: BesideWorker): Promise<boolean> {
   return writeBesideWorker(path, options, (client) => {
-    const { output, stopped_at, not_before } = createWebhookRows(client).find() ?? {};
+    const { output, not_before } = createWebhookRows(client).find() ?? {};
     const isPaused = (not_before ?? '') > formatTimestamp(options.clock.now());
-    const isWaiting = output?.next_attempt_at != null && stopped_at === null && !isPaused;
+    const isWaiting = output?.next_attempt_at != null && !isPaused;
     if (isWaiting) createOutputRows(client).update('webhook', { next_attempt_at: null });
     return isWaiting;
   });
