@@ -73,6 +73,7 @@ describe('while a message waits for its answer', () => {
 it('a message that is given up just before it is sent is not sent', async () => {
   const { held, receiver, bench, worker } = await setUpHeld();
   await worker.stop();
+  expect(bench.rows('SELECT failed_attempts FROM outputs')).toEqual([{ failed_attempts: 0 }]);
   held.release({ status: 500 });
   receiver.script(ACCEPTED);
   await using store = await openTestStore(bench.database);

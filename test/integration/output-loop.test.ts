@@ -283,11 +283,13 @@ describe('a stop', () => {
     expect(steps).toHaveLength(2);
   });
 
-  it('may kill the process of a step together with the worker, which is no failure', async () => {
+  it('may kill the process of a step together with the worker, which is no failure, as any other kill is', async () => {
     await start();
+    await fail(new KilledError('internal', false, 'Killed.'));
+    await clock.advance(1_000);
     stop.signal.abort(new StoppedError());
     await fail(new KilledError('internal', false, 'Killed.'));
-    expect(row()).toMatchObject({ failed_attempts: 0 });
+    expect(row()).toMatchObject({ failed_attempts: 1 });
   });
 });
 

@@ -7,6 +7,7 @@ import { changeByte, makeAllMessages, makeChanges, makeSecret, send, startJudge 
 // which verify signatures without it, are in system/webhook-receivers.test.ts.
 
 function verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): boolean {
+  if (headers['content-type'] !== 'application/json') return false;
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>);
     return true;

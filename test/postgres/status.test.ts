@@ -63,21 +63,23 @@ describe('status and check', () => {
 });
 
 it.each([
-  ['DELETE FROM league_sync.mirror_state', 'has lost the row of mirror_state'],
-  ["INSERT INTO league_sync.mirror_migrations VALUES (99, '', '')", 'a newer version of league-sync'],
+  ["INSERT INTO league_sync.mirror_migrations VALUES (99, '', '')", 'a newer version of league-sync', 74, 0],
   [
     'DROP SCHEMA league_sync CASCADE; CREATE SCHEMA league_sync AUTHORIZATION ROLE_NAME; CREATE TABLE league_sync.leagues ()',
     'has a relation leagues that is not of a mirror',
+    74,
+    74,
   ],
-  ['ALTER ROLE ROLE_NAME SET default_transaction_read_only = on', 'default_transaction_read_only is on'],
-])('check refuses a mirror that takes nothing: %s', async (sql, why) => {
+  ['ALTER ROLE ROLE_NAME SET default_transaction_read_only = on', 'default_transaction_read_only is on', 1, 1],
+])('check refuses a mirror that takes nothing: %s', async (sql, why, code, rebuilt) => {
   const postgres = await createPostgres();
   const bench = await setUpMirrored(postgres);
   await bench.run(['sync']);
   await bench.run(['mirror']);
   await postgres.query(sql.replace('ROLE_NAME', postgres.role));
   expect(told(await runCheck(bench), 'mirror')).toMatch(new RegExp(`^fail .*${why}`));
-  expect((await bench.run(['mirror'])).stderr).toMatch(new RegExp(why));
+  expect(await bench.run(['mirror'])).toMatchObject({ code, stderr: expect.stringContaining(why) });
+  expect((await bench.run(['mirror', 'rebuild'])).code).toBe(rebuilt);
 });
 
 describe('a worker with a mirror', () => {

@@ -23,9 +23,6 @@ export function pad(database: string): void {
   db.close();
 }
 
-/** A copy process that is suspended after writing part of its copy. */
-export type FrozenCopy = Awaited<ReturnType<typeof freezeCopy>>;
-
 /** Suspends the copy process of `parent` while a partial copy is in the folder. */
 export async function freezeCopy(parent: number, folder: string) {
   const giveUpAt = performance.now() + DEADLINE_MS;

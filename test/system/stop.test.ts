@@ -11,7 +11,6 @@ import { eventually, type RunningProgram, readLines } from '../support/program.t
 import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
 import { fail, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
 import { expectCleanStop, expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, wordsOf } from '../support/stopping.ts';
-import { startReceiver } from '../support/webhook-receiver.ts';
 
 /** Enough leagues for a transaction of most of a second, so that a signal can arrive within it. */
 const MANY = 20_000;
@@ -152,17 +151,6 @@ describe('a worker that is stopped', () => {
     expect(bench.rows(RUNS)).toMatchObject(runs);
   });
 
-  it('while its webhook is not answered counts no failed attempt', async () => {
-    const receiver = await startReceiver(() => undefined);
-    const bench = await setUp({ leagues: makeLeagues(2) });
-    const worker = bench.start(['run'], receiver.env);
-    await receiver.waitFor(1);
-    await expectStop(worker);
-    expect(bench.rows('SELECT message_type, failed_attempts FROM webhook, outputs')).toEqual([
-      { message_type: 'leagues.changed', failed_attempts: 0 },
-    ]);
-  });
-
   it('within the transaction of a poll finishes it and says so', async () => {
     const { bench, worker } = await startWithinTransaction('run');
     const words = wordsOf(await expectCleanStop(bench, worker));
@@ -174,6 +162,7 @@ describe('a worker that is stopped', () => {
     const { bench, worker, copying } = await startCopying();
     expect(wordsOf(await expectCleanStop(bench, worker))).toEqual(IDLE_END);
     expect([copying.hasEnded(), countLeagues(bench.copy)]).toEqual([true, 1]);
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
   it('under npm counts a Ctrl-C that npm forwards once', async () => {
