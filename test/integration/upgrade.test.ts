@@ -222,8 +222,6 @@ describe('the stored database of every schema so far', () => {
     copyFileSync(fixtureOf(version), path);
     const before = contentOf(path);
     for (const { table, rows } of before) expect(rows.length, table).toBeGreaterThan(0);
-    const { sha256 } = readMigrations(migrations)[version - 1] ?? {};
-    expect(recordedIn(path).at(-1)?.sha256, FIX).toBe(sha256);
     await openAndClose(path);
     expectKept(path, before);
     expect(versionOf(path)).toBe(PRESENT_SCHEMA);

@@ -41,9 +41,9 @@ export async function startPostgres() {
     url: (database: string, user = SUPERUSER, password = PASSWORD): string =>
       `postgresql://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`,
     start,
-    stop: (how: 'fast' | 'immediate' = 'fast'): void => run('pg_ctl', '-D', data, '-m', how, '-w', 'stop'),
+    kill: (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop'),
     /** Sends a signal to every process of the server. */
-    signal: (name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void => {
+    signal: (name: 'SIGSTOP' | 'SIGCONT'): void => {
       // The processes of the server lead groups of their own, below the first one.
       const [postmaster] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
       for (const pid of [Number(postmaster), ...childrenOf(Number(postmaster))]) signalIfThere(pid, name);

@@ -12,8 +12,8 @@ export type Asked = {
 };
 
 /**
- * What a proxy does with a request: relays it, never answers, breaks the connection, breaks it after the first bytes of
- * the response, or answers with a status.
+ * What a proxy does with a request: relays it, never answers (a tunnel), breaks the connection (without a tunnel),
+ * breaks a tunnel after the first bytes of the response, or answers with a status.
  */
 export type ProxyBehaviour = 'relay' | 'hang' | 'break' | 'cut' | number;
 
@@ -25,17 +25,19 @@ const PAGE = '<html><h1>Blocked by the proxy</h1></html>';
  * A proxy on loopback, which ends with the test. It connects every host to the service on this port of loopback, so
  * that no test needs name resolution or a network.
  */
-export async function startProxy(service: number, behaviour: (nth: number) => ProxyBehaviour = () => 'relay') {
+export async function startProxy(service: number, behaviour: ProxyBehaviour = 'relay') {
   const asked: Asked[] = [];
   const chunks: Buffer[] = [];
-  const note = ({ method = '', url = '', headers }: IncomingMessage): ProxyBehaviour => {
+  const note = ({ method = '', url = '', headers }: IncomingMessage): void => {
     asked.push({ method, target: url, authorization: headers['proxy-authorization'] });
-    return behaviour(asked.length);
   };
-  const server = createServer((query, response) => forward(query, response, note(query), service));
+  const server = createServer((query, response) => {
+    note(query);
+    forward(query, response, behaviour, service);
+  });
   server.on('connect', (query: IncomingMessage, client: Socket) => {
-    const record = (chunk: Buffer) => chunks.push(chunk);
-    openTunnel(client, note(query), { service, record });
+    note(query);
+    openTunnel(client, behaviour, { service, record: (chunk) => chunks.push(chunk) });
   });
   const own = await openPort(server);
   return {
@@ -49,28 +51,24 @@ export async function startProxy(service: number, behaviour: (nth: number) => Pr
 
 function forward(query: IncomingMessage, response: ServerResponse, behaviour: ProxyBehaviour, service: number): void {
   if (typeof behaviour === 'number') response.writeHead(behaviour, headersOf(behaviour)).end(PAGE);
-  else if (behaviour === 'break') query.socket.destroy();
-  else if (behaviour !== 'hang') handOn(query, response, behaviour, service);
+  else if (behaviour === 'relay') handOn(query, response, service);
+  else query.socket.destroy();
 }
 
-function handOn(query: IncomingMessage, response: ServerResponse, behaviour: 'relay' | 'cut', service: number): void {
+function handOn(query: IncomingMessage, response: ServerResponse, service: number): void {
   const { pathname, search } = new URL(query.url ?? '');
   const { 'proxy-authorization': _, ...headers } = query.headers;
   const options = { host: '127.0.0.1', port: service, method: query.method, path: pathname + search, headers };
-  const onward = request(options, (answer) => {
-    if (behaviour === 'relay') answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
-    else response.writeHead(200, { 'content-length': PAGE.length }).write('{', () => query.socket.destroy());
-  });
+  const onward = request(options, (answer) => answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers)));
   onward.on('error', () => query.socket.destroy());
   query.pipe(onward);
 }
 
-type Tunnel = { readonly service: number; readonly record: (chunk: Buffer) => void };
+type Tunnel = { readonly service: number; readonly record: (chunk: Buffer) => unknown };
 
 function openTunnel(client: Socket, behaviour: ProxyBehaviour, { service, record }: Tunnel): unknown {
   client.on('error', () => undefined);
   if (behaviour === 'hang') return undefined;
-  if (behaviour === 'break') return client.destroy();
   if (typeof behaviour === 'number') {
     const headers = Object.entries(headersOf(behaviour)).map(([name, value]) => `${name}: ${value}\r\n`);
     return client.end(`HTTP/1.1 ${behaviour} No\r\n${headers.join('')}\r\n${PAGE}`);

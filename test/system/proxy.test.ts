@@ -25,7 +25,7 @@ type Office = {
 };
 
 /** A service that only a proxy can reach, and a program without proxy settings. */
-async function startOffice(scheme: 'http' | 'https', behaviour?: (nth: number) => ProxyBehaviour): Promise<Office> {
+async function startOffice(scheme: 'http' | 'https', behaviour?: ProxyBehaviour): Promise<Office> {
   const { simulator } = await setUp();
   const authority = scheme === 'https' ? makeAuthority() : undefined;
   const front = authority && (await startTls(simulator.url, authority.issue({ names: `DNS:${HOST}` })));
@@ -108,7 +108,7 @@ describe('a proxy that', () => {
   const isAskedAgain = (behaviour: ProxyBehaviour) => ['break', 'cut', 'hang', 502].includes(behaviour);
 
   it.each(FAILURES)('does this to %s is named as the cause: %s', async (scheme, behaviour, kind, said) => {
-    const { bench, proxy, logins } = await startOffice(scheme, () => behaviour);
+    const { bench, proxy, logins } = await startOffice(scheme, behaviour);
     const limits = behaviour === 'hang' ? { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms' } : {};
     const env = { [`${scheme}_proxy`]: withPassword(proxy.url), ...limits, ...SHORT_RUN };
     const failed = await failToSync(bench, env);

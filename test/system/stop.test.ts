@@ -9,7 +9,7 @@ import { askSqlite3, holdForWriting, isLocked, isWritten } from '../support/data
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram, readLines } from '../support/program.ts';
 import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
-import { fail, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
+import { fail, listLeagues, type Service, startService } from '../support/service.ts';
 import { expectCleanStop, expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, wordsOf } from '../support/stopping.ts';
 
 /** Enough leagues for a transaction of most of a second, so that a signal can arrive within it. */
@@ -41,15 +41,6 @@ async function startWithinRequest() {
   scene.worker.send('SIGHUP');
   await eventually('the request hangs', () => leagueRequests(scene.bench.simulator).length === 2);
   return scene;
-}
-
-/** A worker whose service answers polls with these, and that has got as many answers. */
-async function startAnswered(count: number, ...leagues: readonly Reply[]) {
-  const service = await startService({ leagues });
-  const bench = setUpFor(service.url);
-  const worker = bench.start(['run']);
-  await eventually(`${count} requests are answered`, () => answered(service) === count);
-  return { bench, worker };
 }
 
 function answered({ seen }: Service): number {
@@ -125,12 +116,13 @@ const SITUATIONS: readonly Situation[] = [
   [
     'during a Retry-After that the run waits out',
     async () => {
-      const scene = await startAnswered(1, fail(503, { 'retry-after': '60' }));
-      await eventually(
-        'the pause is recorded',
-        () => scene.bench.rows('SELECT id FROM runs WHERE not_before > 0').length === 1,
-      );
-      return scene;
+      const service = await startService({ leagues: fail(503, { 'retry-after': '60' }) });
+      const bench = setUpFor(service.url);
+      const worker = bench.start(['run']);
+      await eventually('the request is answered', () => answered(service) > 0);
+      const pauses = () => bench.rows('SELECT id FROM runs WHERE not_before > 0').length;
+      await eventually('the pause is recorded', () => pauses() === 1);
+      return { bench, worker };
     },
     POLL_END,
     [{ ...INTERRUPTED, http_status: 503, attempts: 1, pause_is_kept: 1 }],
@@ -240,24 +232,17 @@ describe('a one-shot command', () => {
 });
 
 describe('a second signal ends at once', () => {
-  /** Two different signals, since the kernel merges equal pending ones; it also decides which of them comes first. */
-  const EITHER = [130, 143];
-
-  async function expectEnd({ bench, worker }: Scene, signal: NodeJS.Signals, codes: readonly number[]) {
+  it('a worker that waits for its copy to be published', async () => {
+    const { bench, worker } = await startCopying();
+    worker.send('SIGTERM');
+    await worker.waitForLog(({ msg }) => msg === STOPPING);
     const askedAt = performance.now();
-    expect(codes).toContain((await worker.stop(signal)).code);
+    expect((await worker.stop('SIGINT')).code).toBe(130);
     expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
     // The next start can open it.
     expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     expect(isLocked(bench.database)).toBe(false);
-  }
-
-  it('a worker that waits for its copy to be published', async () => {
-    const scene = await startCopying();
-    scene.worker.send('SIGTERM');
-    await scene.worker.waitForLog(({ msg }) => msg === STOPPING);
-    await expectEnd(scene, 'SIGINT', [130]);
-    expect(outcomesOf(scene.bench)).toEqual(['changed', 'changed']);
+    expect(outcomesOf(bench)).toEqual(['changed', 'changed']);
   });
 
   // Node calls the handler of a signal when the event loop turns, which it does not within a transaction.
@@ -268,9 +253,10 @@ describe('a second signal ends at once', () => {
     worker.send('SIGHUP');
     await eventually('the request is answered', () => leagueRequests(bench.simulator)[1]?.status === 200);
     await eventually('the poll is being applied', () => isWritten(bench.database));
+    // Two different signals, since the kernel merges equal pending ones; it also decides which of them comes first.
     worker.send('SIGTERM');
     worker.send('SIGINT');
-    expect(EITHER).toContain((await worker.waitForExit()).code);
+    expect([130, 143]).toContain((await worker.waitForExit()).code);
     expect(outcomesOf(bench)).toEqual(['changed', 'changed']);
   });
 });

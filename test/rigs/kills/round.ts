@@ -28,14 +28,7 @@ export function describeTally({ hits, ...counts }: Tally): string {
   return JSON.stringify({ ...counts, ...Object.fromEntries(hits) });
 }
 
-export type Round = {
-  readonly seed: number;
-  readonly leagues: number;
-  readonly kills: number;
-  /** The moments to aim at, in this order; random by default. */
-  readonly moments?: readonly Moment[];
-  readonly tally: Tally;
-};
+type Round = { readonly seed: number; readonly leagues: number; readonly kills: number; readonly tally: Tally };
 
 type KillSetup = {
   readonly bench: Bench;
@@ -59,12 +52,11 @@ const EXPECTED_WARNINGS =
   /of an earlier worker as interrupted|skipped: the previous run is still in progress|new departures? from the interface/;
 
 /** Kills workers on one database repeatedly, and checks the files after each kill. */
-export async function playRound({ seed, leagues, kills, moments, tally }: Round): Promise<void> {
+export async function playRound({ seed, leagues, kills, tally }: Round): Promise<void> {
   const setup = await setUpKills(leagues, createRandom(seed), tally, seed);
-  const next = moments === undefined ? byChance(setup.random) : moments.values();
+  const moments = byChance(setup.random);
   for (let hits = 0; hits < kills; ) {
-    const moment = next.next().value ?? 'transaction';
-    const hit = await killOnce(moment, setup);
+    const hit = await killOnce(moments.next().value, setup);
     if (hit) hits += 1;
     if (hits === kills || setup.random() > SHARE_OF_SECOND_KILLS) await recover(setup);
   }

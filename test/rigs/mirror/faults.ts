@@ -122,7 +122,7 @@ async function endConnections({ postgres, random }: FaultBench): Promise<void> {
 
 async function killServer({ server, random }: FaultBench): Promise<void> {
   await within(random, 500);
-  server.stop('immediate');
+  server.kill();
   await within(random, 1_000);
   server.start();
 }

@@ -5,17 +5,7 @@ import { type SoakService, startSoakService } from './service.ts';
 
 export const SEED = process.env.TEST_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.TEST_SEED);
 
-export type Soak = {
-  readonly bench: Bench;
-  readonly looks: readonly Look[];
-  /** The number of polls by outcome. */
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly polls: number;
-  readonly logins: number;
-  readonly code: number | null;
-};
-
-export type SoakOptions = {
+type SoakOptions = {
   /** The numbers of polls after which samples are taken; the last one ends the soak. */
   readonly lookAt: readonly number[];
   readonly env?: Environment;
@@ -32,11 +22,12 @@ const SETTINGS: Environment = {
 };
 
 /** Requests the next poll as soon as the last one is logged, from a service that fails often. */
-export async function soak({ lookAt, env = {}, settle }: SoakOptions): Promise<Soak> {
+export async function soak({ lookAt, env = {}, settle }: SoakOptions) {
   const service = await startSoakService(SEED);
   const bench = setUpFor(service.url);
   service.nextPoll();
   const worker = bench.start(['run'], { ...SETTINGS, ...env, ...probed(bench) });
+  /** The number of polls by outcome. */
   const outcomes: Record<string, number> = {};
   const looks: Look[] = [];
   let polls = 0;
@@ -53,7 +44,7 @@ export async function soak({ lookAt, env = {}, settle }: SoakOptions): Promise<S
   const { code } = await worker.stop();
   const summary = { ...outcomes, logins: service.logins(), looks };
   console.info(`Soak with TEST_SEED=${SEED}: ${JSON.stringify(summary)}`);
-  return { bench, looks, outcomes, polls, logins: service.logins(), code };
+  return { bench, looks, outcomes, logins: service.logins(), code };
 }
 
 /** The first poll is the one at start. A poll that Retry-After postpones follows by itself. */
