@@ -4,8 +4,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setUp, setUpSynced } from '../support/bench.ts';
 import { openPort } from '../support/port.ts';
+import { serve } from '../support/status-server.ts';
 import { expectMirrored } from './compare.ts';
-import { connectAs, createPostgres, type Postgres, skipWithoutPostgres, waitForBlocked } from './postgres.ts';
+import {
+  connectAs,
+  createPostgres,
+  ENDLESS,
+  HUGE,
+  type Postgres,
+  skipWithoutPostgres,
+  waitForBlocked,
+} from './postgres.ts';
 import { change, setUpMirrored } from './worker.ts';
 
 skipWithoutPostgres();
@@ -124,7 +133,7 @@ describe('a mirror among relations and functions of others', () => {
 });
 
 /** Answers each piece of what a client sends; ends with the test. */
-async function serve(answer: (received: string, index: number) => string): Promise<string> {
+async function answerWith(answer: (received: string, index: number) => string): Promise<string> {
   const server = createServer((socket) => {
     let answered = 0;
     socket.on('error', () => undefined);
@@ -144,7 +153,7 @@ describe('a server that is none of PostgreSQL', () => {
     ['a row that ends too early', ['D\0\0\0\n\x7f\xff\x7f\xff\xff\xff']],
     ['a description that ends too early', [READY, 'T\0\0\0\x07\0\xc8A']],
   ])('is named if it answers with %s', async (_name, answers) => {
-    const address = await serve((_received, index) => answers[index] ?? '');
+    const address = await answerWith((_received, index) => answers[index] ?? '');
     const bench = await setUpSynced();
     const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody:fake-password@${address}/x?sslmode=disable` };
     const { code, stderr } = await bench.run(['mirror'], env);
@@ -152,23 +161,14 @@ describe('a server that is none of PostgreSQL', () => {
   });
 });
 
-/** The parser of `pg` never ends at these. */
-const ENDLESS = 'E\0\0\0\x05M';
-/** A message of a gigabyte, of which ever more comes. */
-const HUGE = `D\x40\0\0\0${'x'.repeat(16_000_000)}`;
-
 describe.each([
   ['bytes that `pg` reads for ever', ENDLESS, /did not respond for 15 s/],
   ['a message without end', HUGE, /sent more than any PostgreSQL server would/],
 ])('a server that sends %s', { timeout: 60_000 }, (_, answer, message) => {
   it('costs only the mirror: polls go on, the page answers, and a stop is at once', async () => {
-    const address = await serve(() => answer);
-    const bench = await setUp();
-    const worker = bench.start(['run'], {
-      LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody@${address}/x?sslmode=disable`,
-      LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
-    });
-    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
+    const address = await answerWith(() => answer);
+    const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody@${address}/x?sslmode=disable` };
+    const { worker, url } = await serve(await setUp(), env);
     await worker.waitForPoll('changed');
     worker.send('SIGHUP');
     await worker.waitForPoll('unchanged');
@@ -198,7 +198,7 @@ describe('a server that repeats the password', () => {
       ['', { PGPASSWORD: 'repeated-word' }],
       ['', { PGPASSFILE }],
     ] as const) {
-      const url = `postgresql://somebody@${await serve(repeat)}/x?sslmode=disable${query}`;
+      const url = `postgresql://somebody@${await answerWith(repeat)}/x?sslmode=disable${query}`;
       const { code, stderr } = await bench.run(['mirror'], { LEAGUE_SYNC_POSTGRES_URL: url, ...variables });
       const message = 'cannot be used: password authentication failed: [secret] (28P01)';
       expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(message)]);

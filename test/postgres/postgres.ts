@@ -4,16 +4,7 @@ import { beforeEach, expect, inject, onTestFinished } from 'vitest';
 import type { Row } from '../support/database.ts';
 import { missingPostgres, PASSWORD, SUPERUSER } from './server.ts';
 
-/** A database of its own. */
-export type Postgres = {
-  /** For the program, as a role that may create a schema and owns nothing else. */
-  readonly url: string;
-  readonly role: string;
-  /** As the superuser. Integers of 64 bits arrive as texts, instants as Date, JSON as text. */
-  readonly query: (sql: string, ...values: readonly unknown[]) => Promise<readonly Row[]>;
-  readonly name: string;
-  readonly port: number;
-};
+export type Postgres = Awaited<ReturnType<typeof createPostgres>>;
 
 /** Skips the tests of a file on a machine without a server. */
 export function skipWithoutPostgres(): void {
@@ -25,8 +16,8 @@ export function skipWithoutPostgres(): void {
 
 export const MIRROR_PASSWORD = 'mirror-password:@/?';
 
-/** Ends with the test. */
-export async function createPostgres(port = inject('postgresPort')): Promise<Postgres> {
+/** A database of its own, which ends with the test. `role` may create a schema and owns nothing else. */
+export async function createPostgres(port = inject('postgresPort')) {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const admin = await connectAs(port, 'postgres');
   // Every connection of its own: the server may be restarted by a test.
@@ -34,7 +25,8 @@ export async function createPostgres(port = inject('postgresPort')): Promise<Pos
   await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD '${MIRROR_PASSWORD}'`);
   await admin.query(`GRANT CREATE ON DATABASE ${name} TO ${name}`);
   await admin.end();
-  const query: Postgres['query'] = async (sql, ...values) => {
+  /** As the superuser. Integers of 64 bits arrive as texts, instants as Date, JSON as text. */
+  const query = async (sql: string, ...values: readonly unknown[]): Promise<readonly Row[]> => {
     const client = await connectAs(port, name);
     try {
       return (await client.query<Row>(sql, [...values])).rows;
@@ -48,6 +40,7 @@ export async function createPostgres(port = inject('postgresPort')): Promise<Pos
     await client?.query(`DROP ROLE ${name}`);
     await client?.end();
   });
+  /** For the program, as the role. */
   const url = `postgresql://${name}:${encodeURIComponent(MIRROR_PASSWORD)}@127.0.0.1:${port}/${name}`;
   return { url, role: name, query, name, port };
 }
@@ -74,6 +67,11 @@ const TYPES = {
       ? (text: string) => text
       : pg.types.getTypeParser(id, format as 'text')) as typeof pg.types.getTypeParser,
 };
+
+/** The parser of `pg` never ends at these bytes of a server. */
+export const ENDLESS = 'E\0\0\0\x05M';
+/** A message of a gigabyte, of which ever more comes. */
+export const HUGE = `D\x40\0\0\0${'x'.repeat(16_000_000)}`;
 
 const BLOCKED = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 

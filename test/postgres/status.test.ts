@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { runCheck, told } from '../support/check-command.ts';
 import { scrape } from '../support/scrape.ts';
+import { serveHere } from '../support/status-server.ts';
 import { createPostgres, MIRROR_PASSWORD, skipWithoutPostgres } from './postgres.ts';
 import { change, setUpMirrored } from './worker.ts';
 
 skipWithoutPostgres();
 
-const LISTEN = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' };
 const LAG = 'league_sync_mirror_lag_changes';
 const SUCCESS = 'league_sync_mirror_last_success_timestamp_seconds';
 
@@ -85,10 +85,8 @@ it.each([
 describe('a worker with a mirror', () => {
   it('shows that it fails, and is ready nevertheless', async () => {
     const postgres = await createPostgres();
-    const bench = await setUpMirrored(postgres);
-    const gone = { LEAGUE_SYNC_POSTGRES_URL: 'postgresql://role:secret-word@127.0.0.1:1/x', ...LISTEN };
-    const worker = bench.startWorker(gone);
-    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
+    const gone = { LEAGUE_SYNC_POSTGRES_URL: 'postgresql://role:secret-word@127.0.0.1:1/x' };
+    const { bench, worker, url } = await serveHere(await setUpMirrored(postgres), gone);
     await worker.waitForPoll('changed');
     await worker.waitForLog(({ msg, failures }) => failures === 2 && /polls continue$/.test(String(msg)));
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -100,7 +98,7 @@ describe('a worker with a mirror', () => {
     const { stdout } = await bench.run(['status', '--json'], gone);
     // For the first hour, only the line of the mirror says it.
     expect(JSON.parse(stdout)).toMatchObject({ headline: 'Up to date', mirror: { failed_attempts: 2 } });
-    const found = await scrape(`${url}`);
+    const found = await scrape(url);
     expect([found.value(LAG), found.value(SUCCESS)]).toEqual([124, 0]);
     await worker.stop();
   });

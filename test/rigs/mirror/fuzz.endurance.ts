@@ -3,10 +3,12 @@ import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createRandom, pickIndex, type Random } from '../../../src/simulator/churn.ts';
+import { ENDLESS, HUGE } from '../../postgres/postgres.ts';
 import { setUp } from '../../support/bench.ts';
 import { unlessAll } from '../../support/extent.ts';
 import { openPort, type Port } from '../../support/port.ts';
 import type { RunningProgram } from '../../support/program.ts';
+import { serve } from '../../support/status-server.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 const CONNECTIONS = unlessAll(40, 2_000);
@@ -31,10 +33,6 @@ const FRAGMENTS = [
   'G\0\0\0\x07\0\0\0',
   'A\0\0\0\x0c\0\0\0\x01a\0b\0',
 ];
-/** The parser of `pg` never ends at these. */
-const ENDLESS = 'E\0\0\0\x05M';
-/** A message of a gigabyte, of which ever more comes. */
-const HUGE = `D\x40\0\0\0${'x'.repeat(16_000_000)}`;
 /** One connection in so many is answered with each of these; the first costs 15 s. */
 const KILLERS = [
   [unlessAll(40, 200), ENDLESS],
@@ -90,11 +88,9 @@ describe(`a worker whose PostgreSQL server sends anything (TEST_SEED=${SEED})`, 
   it(`lives through ${CONNECTIONS} connections, answers, polls and stops`, async () => {
     await using fuzzer = await openFuzzer(createRandom(SEED));
     const run = async (env: Readonly<Record<string, string>>, rounds: number) => {
-      const bench = await setUp();
-      const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', ...env });
-      const { url } = await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)));
+      const { bench, worker, url } = await serve(await setUp(), env);
       await worker.waitForPoll('changed');
-      const endWatch = watchLife(String(url));
+      const endWatch = watchLife(url);
       for (let round = 1; round <= rounds; round += 1) {
         const polled = worker.waitForPoll('unchanged');
         worker.send('SIGHUP');
