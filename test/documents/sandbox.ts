@@ -3,16 +3,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 /** A sandbox with its own network and PID namespace, so that no port is in use and no process outlives it. */
-export type Room = AsyncDisposable & {
-  /** The prefix that runs a command in the sandbox. */
-  readonly enter: readonly [string, ...string[]];
-};
+export type Room = Awaited<ReturnType<typeof openRoom>>;
 
 /** The first process of a sandbox: it ends with its stdin, and so also when the process that opened it is killed. */
 const HOLD = 'ip link set lo up && echo ready && exec cat';
 
 /** Opens a sandbox with loopback and no other network. Needs root. */
-export async function openRoom(): Promise<Room> {
+export async function openRoom() {
   const keeper = spawn(
     'unshare',
     ['--net', '--pid', '--mount', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', HOLD],
@@ -22,8 +19,9 @@ export async function openRoom(): Promise<Room> {
   const ready = await Promise.race([once(keeper.stdout, 'data'), ended.then(() => undefined)]);
   if (ready === undefined) throw new Error('no network namespace could be made');
   return {
-    enter: ['nsenter', '--target', firstProcessOf(keeper), '--net', '--pid', '--mount'],
-    [Symbol.asyncDispose]: async () => {
+    /** The prefix that runs a command in the sandbox. */
+    enter: ['nsenter', '--target', firstProcessOf(keeper), '--net', '--pid', '--mount'] as const,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       keeper.stdin.end();
       await ended;
     },

@@ -2,22 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/time/clock.ts';
 
 /** A clock that only a test advances. */
-export type TestClock = Clock & {
-  /** Advances both clocks; wakes each sleep in order, and lets its continuation finish. */
-  readonly advance: (ms: number) => Promise<void>;
-  /** Steps the wall clock only, as by a correction or a suspension. */
-  readonly step: (ms: number) => void;
-  /** The durations of all sleeps so far, in ms. */
-  readonly slept: readonly number[];
-};
+export type TestClock = ReturnType<typeof createTestClock>;
 
 type Sleeper = { readonly wakeAt: number; readonly wake: () => void };
 
 /** `turns` is the number of event loop turns that the continuation of a sleep may take if it yields. */
-export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'), turns = 1): TestClock {
+export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'), turns = 1) {
   let wall = wallAt;
   let monotonic = 5_000;
   const sleepers = new Set<Sleeper>();
+  /** The durations of all sleeps so far, in ms. */
   const slept: number[] = [];
 
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
@@ -36,6 +30,7 @@ export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'),
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
   };
+  /** Advances both clocks; wakes each sleep in order, and lets its continuation finish. */
   const advance = async (ms: number): Promise<void> => {
     const end = monotonic + ms;
     await settle();
@@ -54,7 +49,8 @@ export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'),
     monotonic: () => monotonic,
     sleep,
     advance,
-    step: (ms) => {
+    /** Steps the wall clock only, as by a correction or a suspension. */
+    step: (ms: number): void => {
       wall += ms;
     },
     slept,

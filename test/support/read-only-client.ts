@@ -6,15 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Row } from './database.ts';
 
 /** A program that may read the database, but not write beside it. */
-export type ReadOnlyClient = {
-  readonly who: string;
-  /** Why such a client is not possible here; undefined if it is. Throws if it could write into the folder. */
-  readonly missing: (folder: string) => string | undefined;
-  /** Queries with Debian's sqlite3 and the busy timeout of the documents. Rejects with the error output. */
-  readonly ask: (database: string, sql: string) => Promise<readonly Row[]>;
-  /** Opens, reads and closes the database repeatedly, until the returned function is called. */
-  readonly readOverAndOver: (database: string, sql: string) => () => Promise<void>;
-};
+export type ReadOnlyClient = ReturnType<typeof makeOutsider>;
 
 /** The unprivileged user `nobody` of Debian. */
 const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
@@ -35,7 +27,7 @@ function makeOutsider(
   who: string,
   place: (folder: string) => readonly string[],
   user: Partial<typeof UNPRIVILEGED> = {},
-): ReadOnlyClient {
+) {
   const run = promisify(execFile);
   const there = (folder: string, ...command: readonly string[]): readonly [string, string[]] => {
     const [file = '', ...args] = [...place(folder), ...command];
@@ -47,17 +39,20 @@ function makeOutsider(
   };
   return {
     who,
-    missing: (folder) => {
+    /** Why such a client is not possible here; undefined if it is. Throws if it could write into the folder. */
+    missing: (folder: string): string | undefined => {
       if (!works(folder, 'true')) return `no reader ${who} can be had here`;
       if (!works(folder, 'touch', `${folder}/written`)) return undefined;
       throw new Error(`A reader ${who} can write into ${folder}, so it proves nothing.`);
     },
-    ask: async (database, sql) => {
+    /** Queries with Debian's sqlite3 and the busy timeout of the documents. Rejects with the error output. */
+    ask: async (database: string, sql: string): Promise<readonly Row[]> => {
       const query = ['sqlite3', '-readonly', '-json', '-cmd', '.timeout 2000', database, sql];
       const { stdout } = await run(...there(dirname(database), ...query), { ...user, maxBuffer: 2 ** 26 });
       return stdout === '' ? [] : JSON.parse(stdout);
     },
-    readOverAndOver: (database, sql) => {
+    /** Opens, reads and closes the database repeatedly, until the returned function is called. */
+    readOverAndOver: (database: string, sql: string): (() => Promise<void>) => {
       const command = there(dirname(database), 'sh', '-c', OVER_AND_OVER, database, sql);
       const child = spawn(...command, { ...user, stdio: 'ignore', detached: true });
       const ended = once(child, 'exit');

@@ -11,7 +11,7 @@ import type { Clock } from '../../src/time/clock.ts';
 import { openWorker, type WorkerResources } from '../../src/worker/open-resources.ts';
 import { type Row, readRows } from './database.ts';
 import { type Folder, makeFolder } from './folder.ts';
-import { listLeagues, type Replies, type Service, startService } from './service.ts';
+import { listLeagues, type Replies, startService } from './service.ts';
 import { placeEmpty } from './store.ts';
 
 export const USERNAME = 'player';
@@ -45,20 +45,16 @@ export type BenchOptions = {
 };
 
 /** A bench with a folder and a handwritten service of its own. */
-export type ServedBench = Bench & {
-  readonly folder: Folder;
-  readonly service: Service;
-  /** One poll that is answered with these elements. */
-  readonly pollWith: (elements: readonly unknown[]) => Promise<RunReport>;
-};
+export type ServedBench = Awaited<ReturnType<typeof setUpBench>>;
 
 /** Starts a service with these replies, and opens a bench for it in an empty folder. */
-export async function setUpBench(replies: Replies = {}, options: Partial<BenchOptions> = {}): Promise<ServedBench> {
+export async function setUpBench(replies: Replies = {}, options: Partial<BenchOptions> = {}) {
   const all = new AsyncDisposableStack();
   const folder = all.use(makeFolder());
   const service = all.use(await startService(replies));
   const bench = all.use(await openBench({ folder, url: service.url, ...options }));
-  const pollWith = (elements: readonly unknown[]) => {
+  /** One poll that is answered with these elements. */
+  const pollWith = (elements: readonly unknown[]): Promise<RunReport> => {
     service.script('leagues', listLeagues(elements));
     return bench.poll();
   };

@@ -9,28 +9,11 @@ export type Problem = string;
 export type Report = Readonly<Record<'added' | 'changed' | 'removed' | 'restored', unknown>>;
 
 /** The known contents of a database, to which each snapshot may only add. */
-export type Ledger = {
-  /** Compares a snapshot with the known contents, adds its news, and returns the errors. */
-  readonly learn: (look: Look | undefined, latest: number) => readonly Problem[];
-  /** Compares a copy, which may be older than the database but not than an earlier copy. */
-  readonly judgeCopy: (copy: Look | undefined) => readonly Problem[];
-  /** Compares the reports with the runs that were applied after the first `since`. */
-  readonly judgeReports: (reports: readonly Report[], since: number) => readonly Problem[];
-  /** Re-checks the whole feed. */
-  readonly judgeFeed: (whole: Look | undefined) => readonly Problem[];
-  readonly lastSeq: () => number;
-  /** The runs that were applied, oldest first. */
-  readonly applied: () => readonly Run[];
-  /** The unfinished runs. */
-  readonly running: () => readonly number[];
-  readonly outcomeOf: (id: number) => string | undefined;
-  /** The number of applied runs in the last copy. */
-  readonly published: () => number;
-};
+export type Ledger = ReturnType<typeof createLedger>;
 
 const ENDS = ['changed', 'interrupted'];
 
-export function createLedger(size: number): Ledger {
+export function createLedger(size: number) {
   let known: readonly Run[] = [];
   let applied: readonly Run[] = [];
   let folded: Table = new Map();
@@ -66,8 +49,10 @@ export function createLedger(size: number): Ledger {
     ];
   };
   return {
-    learn: (look, latest) => (look === undefined ? judgeNothing(known) : learn(look, latest)),
-    judgeCopy: (copy) => {
+    /** Compares a snapshot with the known contents, adds its news, and returns the errors. */
+    learn: (look: Look | undefined, latest: number) => (look === undefined ? judgeNothing(known) : learn(look, latest)),
+    /** Compares a copy, which may be older than the database but not than an earlier copy. */
+    judgeCopy: (copy: Look | undefined): readonly Problem[] => {
       if (copy === undefined) return published === 0 ? [] : ['lost: the published copy is gone'];
       if (soundness(copy).length > 0) return soundness(copy);
       const runs = copy.runs.filter(({ outcome }) => outcome === 'changed');
@@ -82,14 +67,16 @@ export function createLedger(size: number): Ledger {
         ...torn('the length of the published feed', length),
       ];
     },
-    judgeReports: (reports, since) =>
+    /** Compares the reports with the runs that were applied after the first `since`. */
+    judgeReports: (reports: readonly Report[], since: number): readonly Problem[] =>
       reports.flatMap((report, index) => {
         const run = applied[since + index];
         return run !== undefined && sameCounts(run, report)
           ? []
           : [`lost: reported ${JSON.stringify(report)}, found ${JSON.stringify(run)}`];
       }),
-    judgeFeed: (whole) => {
+    /** Re-checks the whole feed. */
+    judgeFeed: (whole: Look | undefined): readonly Problem[] => {
       const table = foldChanges(new Map(), whole?.changes ?? []);
       return [
         ...torn('the whole feed, folded,', compareTables(table, stateAfter(applied.length).table)),
@@ -97,9 +84,12 @@ export function createLedger(size: number): Ledger {
       ];
     },
     lastSeq: () => lastSeq,
+    /** The runs that were applied, oldest first. */
     applied: () => applied,
+    /** The unfinished runs. */
     running: () => known.filter(({ outcome }) => outcome === 'running').map(({ id }) => id),
-    outcomeOf: (id) => known.find((run) => run.id === id)?.outcome,
+    outcomeOf: (id: number) => known.find((run) => run.id === id)?.outcome,
+    /** The number of applied runs in the last copy. */
     published: () => published,
   };
 }

@@ -1,5 +1,5 @@
 import { makeLeague } from '../../support/leagues.ts';
-import { grantLogin, listLeagues, type Service, startService } from '../../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../../support/service.ts';
 
 // A service whose list changes with every poll and is identified by a version number in its data.
 
@@ -12,15 +12,10 @@ const FIRST_VERSION = GROUPS;
 /** Long enough for kills while a response is pending. */
 const ANSWER_DELAY_MS = 20;
 
-export type VersionedService = Service & {
-  /** The number of all leagues. */
-  readonly size: number;
-  /** The newest version that was requested. */
-  readonly latest: () => number;
-};
+export type VersionedService = Awaited<ReturnType<typeof startVersions>>;
 
 /** Starts the service. It ends with the test. */
-export async function startVersions(size: number): Promise<VersionedService> {
+export async function startVersions(size: number) {
   let latest = FIRST_VERSION - 1;
   const service = await startService({
     login: grantLogin({ access_token: 'token-of-kills' }),
@@ -29,6 +24,7 @@ export async function startVersions(size: number): Promise<VersionedService> {
       return { ...listLeagues(listOf(latest, size), { message: nameVersion(latest) }), delayMs: ANSWER_DELAY_MS };
     },
   });
+  /** `size` is the number of all leagues, `latest` the newest version that was requested. */
   return { ...service, size, latest: () => latest };
 }
 

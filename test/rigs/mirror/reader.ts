@@ -15,14 +15,10 @@ const CHANGES_OF_RUNS = 'SELECT run_id AS run, count(*) AS changes FROM league_c
 /** The server is away, starting or ending, or a rebuild and this reader waited for each other. */
 const EXPECTED = /^(ECONN\w+|57P0\d|08\w{3}|40P01|Error: Connection terminated.*)$/;
 
-export type LoopReader = AsyncDisposable & {
-  /** Fails if a run was ever seen with less than all changes that it has in this file, or in one of an earlier call. */
-  readonly expectWholeRuns: (database: string) => void;
-  readonly reads: () => number;
-};
+export type LoopReader = ReturnType<typeof startReader>;
 
 /** Reads the mirror over and over again, also while its server is away. */
-export function startReader({ name }: Postgres, server: PostgresServer): LoopReader {
+export function startReader({ name }: Postgres, server: PostgresServer) {
   const seen = new Set<string>();
   const whole = new Set<string>();
   const errors = new Set<string>();
@@ -46,14 +42,15 @@ export function startReader({ name }: Postgres, server: PostgresServer): LoopRea
     }
   })();
   return {
-    expectWholeRuns: (database) => {
+    /** Fails if a run was ever seen with less than all changes that it has in this file, or in one of an earlier call. */
+    expectWholeRuns: (database: string): void => {
       for (const { run, changes } of readRows(database, CHANGES_OF_RUNS))
         whole.add(JSON.stringify({ run, is_cursor: true, changes, leagues: changes }));
       expect([...seen].filter((state) => !whole.has(state))).toEqual([]);
       expect([...errors].filter((error) => !EXPECTED.test(error))).toEqual([]);
     },
     reads: () => reads,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       isOver = true;
       await reading;
     },

@@ -15,23 +15,10 @@ import { bodyOf } from '../../support/league-lists.ts';
 import { openTestStore } from '../../support/store.ts';
 import type { Step } from './service.ts';
 
+export type ModelBench = Awaited<ReturnType<typeof openModelBench>>;
+
 /** Creates databases by copying one that was migrated once. */
-export type BenchMaker = Disposable & { readonly open: () => Promise<ModelBench> };
-
-/** The store of a worker, and a second connection like that of another tool. */
-export type ModelBench = AsyncDisposable & {
-  readonly path: string;
-  readonly poll: (step: Step, answer: string) => Promise<RunReport>;
-  /** Closes the worker's store and reopens it. */
-  readonly restart: () => Promise<void>;
-  readonly stepClock: (ms: number) => void;
-  readonly now: () => number;
-  /** INTEGER as bigint and REAL as number. */
-  readonly rows: (sql: string, ...values: readonly unknown[]) => readonly Row[];
-  readonly write: (sql: string, ...values: readonly unknown[]) => void;
-};
-
-export async function createBenchMaker(): Promise<BenchMaker> {
+export async function createBenchMaker() {
   const folder = mkdtempSync(join(fastFolder(), 'league-sync-model-'));
   const template = join(folder, 'template.db');
   await (await openAt(template, createTestClock()))[Symbol.asyncDispose]();
@@ -51,7 +38,8 @@ function openAt(path: string, clock: ReturnType<typeof createTestClock>): Promis
   return openTestStore(path, { clock });
 }
 
-async function openModelBench(path: string): Promise<ModelBench> {
+/** The store of a worker, and a second connection like that of another tool. */
+async function openModelBench(path: string) {
   const clock = createTestClock();
   const drift = createDriftLog();
   let store = await openAt(path, clock);
@@ -62,7 +50,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
   };
   return {
     path,
-    poll: (step, answer) => {
+    poll: (step: Step, answer: string): Promise<RunReport> => {
       const stop = new AbortController();
       const client = createClient(step, answer, stop);
       const deps = {
@@ -79,18 +67,20 @@ async function openModelBench(path: string): Promise<ModelBench> {
       };
       return pollLeagues(deps, 'schedule', stop.signal);
     },
-    restart: async () => {
+    /** Closes the worker's store and reopens it. */
+    restart: async (): Promise<void> => {
       await close();
       store = await openAt(path, clock);
       other = openOther(path);
     },
     stepClock: clock.step,
     now: clock.now,
-    rows: (sql, ...values) => other.prepare(sql).all(...values),
-    write: (sql, ...values) => {
+    /** INTEGER as bigint and REAL as number. */
+    rows: (sql: string, ...values: readonly unknown[]): readonly Row[] => other.prepare(sql).all(...values),
+    write: (sql: string, ...values: readonly unknown[]): void => {
       other.prepare(sql).run(...values);
     },
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       await close();
       rmSync(path, { force: true });
     },

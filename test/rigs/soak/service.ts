@@ -12,15 +12,7 @@ import {
 } from '../../support/service.ts';
 import { createSoakList } from './list.ts';
 
-/** A service that fails at random, in every way that is transient or cured by SIGHUP. */
-export type SoakService = {
-  readonly url: string;
-  /** Chooses the response to the next poll. */
-  readonly nextPoll: () => void;
-  /** Disables or enables faults of logins. */
-  readonly calm: (isCalm: boolean) => void;
-  readonly logins: () => number;
-};
+export type SoakService = Awaited<ReturnType<typeof startSoakService>>;
 
 type Weighted = readonly (readonly [weight: number, reply: Reply])[];
 
@@ -57,7 +49,8 @@ const LIVES_MS = 3_500;
 /** Every token begins with the first one, so that a search for that one finds them all. */
 const FIRST_TOKEN = 'soak-token';
 
-export async function startSoakService(seed: number): Promise<SoakService> {
+/** A service that fails at random, in every way that is transient or cured by SIGHUP. */
+export async function startSoakService(seed: number) {
   const random = createRandom(seed);
   // A separate random source: the timing of logins must not change the responses to polls.
   const loginRandom = createRandom(seed + 1);
@@ -77,12 +70,14 @@ export async function startSoakService(seed: number): Promise<SoakService> {
   service.script('login', logIn);
   return {
     url: service.url,
-    nextPoll: () => {
+    /** Chooses the response to the next poll. */
+    nextPoll: (): void => {
       const met: Reply[] = [];
       while (met.length < 3 && random() < FAULTY_POLLS) met.push(draw(FAULTS, random));
       service.script('leagues', ...met, nextList());
     },
-    calm: (wanted) => {
+    /** Disables or enables faults of logins. */
+    calm: (wanted: boolean): void => {
       isCalm = wanted;
     },
     logins: () => logins,
