@@ -4,7 +4,7 @@ import { isSuccess } from '../../../src/http/response.ts';
 import type { createApp } from '../../../src/observe/routes.ts';
 import type { Row } from '../../support/database.ts';
 import { createDeliveryJudge } from './delivery-judge.ts';
-import { judgeList, readStored, type Stored } from './list-judge.ts';
+import { judgeList, readStored } from './list-judge.ts';
 import { createPast, isRejection } from './past.ts';
 import { feed, LAST_GOOD, LAST_PROFILE, LIVE, LOGINS_READ, REST, STATE, TO_DO, tooOld, WHOLE } from './queries.ts';
 import type { Reader } from './reader.ts';
@@ -51,7 +51,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   /** When removals began to be held. */
   let heldAt = 0;
   /** What the last good poll has left. */
-  let before: Pick<Stored, 'live' | 'held'> = { live: new Set(), held: new Map() };
+  let before = readStored(undefined);
   let [removalLimit, leewayMs] = [0.2, 0];
   /** The shortest of any life: what it has deleted does not come back. */
   let retentionMs = Number.POSITIVE_INFINITY;
@@ -189,7 +189,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const last = sent.at(-1);
     const isDenied =
       errorKind === 'credentials' && last === world.requests.at(-1) && (last?.status === 401 || last?.status === 403);
-    if (isDenied) denials = { count: isKnown ? denials.count + 1 : 1, endedAt: elapsed() };
+    if (isDenied) denials = { count: isKnown ? denials.count + 1 : 1, endedAt: last.endedAt ?? 0 };
     else if (errorKind === undefined) denials = { count: 0, endedAt: 0 };
   };
   const judgeRun = ({ kind, outcome, run_id, trigger, error_kind, duration_ms, attempts, received }: Row): void => {
@@ -225,7 +225,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
       caughtUp = { startedAt, endedAt: elapsed(), nextSlot: schedule?.nextTime(now()) ?? Number.POSITIVE_INFINITY };
     if (elapsed() - (ends.at(-4) ?? Number.NEGATIVE_INFINITY) < 60_000) fail('four unrequested polls in a minute');
     if (!GOOD.includes(String(outcome))) return;
-    const found = readStored(rows(STATE)[0] ?? {});
+    const found = readStored(rows(STATE)[0]);
     // Its row may say when it began by a clock that has stepped since.
     const hasStepped = past.hasStepped(startedAt);
     told = [
@@ -371,7 +371,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     },
     beginLife: (at: string): void => {
       path = at;
-      before = { ...before, live: readLive() };
+      before = readStored(rows(STATE)[0]);
       past.persons.push(elapsed());
       past.lifeBegan = elapsed();
       lastOutcome = '';
@@ -386,7 +386,6 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     },
     restore: (at: string): void => {
       ({ told, good } = backup);
-      before = { ...before, held: new Map() };
       past.restoredAt = elapsed();
       // What was accepted when the backup was made is accepted again, and nothing else is.
       accepted.clear();

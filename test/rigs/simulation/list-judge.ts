@@ -24,7 +24,9 @@ type Poll = {
   readonly removalLimit: number;
 };
 
-export function readStored({ seq, live, contents, held, ...counts }: Row): Stored {
+/** Undefined if there is no database yet. */
+export function readStored(row: Row | undefined): Stored {
+  const { seq, live, contents, held, ...counts } = row ?? { seq: 0, live: '[]', contents: '[]', held: '[]' };
   const holds: readonly (readonly [string, string, string])[] = JSON.parse(String(held));
   return {
     ...counts,
