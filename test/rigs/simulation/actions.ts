@@ -40,6 +40,7 @@ export function createActions(stage: Stage, lives: Lives) {
   const left: Record<string, unknown>[] = [];
   const add = () => makeLeague(`l${nextId++}`, hasLongRows ? { league_image: IMAGE } : {});
   world.setLeagues(Array.from({ length: random.pick(FIRST_LEAGUES) }, add));
+  world.switches.set('etag', random.chance(0.5));
 
   const changeList = (): void => {
     const list = [...world.leagues()];

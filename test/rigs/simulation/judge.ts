@@ -204,6 +204,8 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);
     const redirected = sent.filter(({ status = 0 }) => status >= 300 && status < 400 && status !== 304);
     if (redirected.length > 1) fail(`run ${run_id}: tried again after a redirect`);
+    const isHasty = ({ status = 503, endedAt }: Request, next?: Request) => mayPass(status) && endedAt === next?.at;
+    if (sent.some((request, index) => isHasty(request, sent[index + 1]))) fail(`run ${run_id}: tried again at once`);
     if (DENIALS.some((name) => world.switches.active().includes(name))) past.deniedAt = elapsed();
     if (error_kind === 'credentials' && elapsed() - past.deniedAt > DENIAL_MS && sent.length > 0)
       fail(`run ${run_id}: refused, although no fault refuses anything`);

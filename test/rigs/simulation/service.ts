@@ -73,7 +73,7 @@ const LATENCIES_MS = { up: [5, 400], down: [5, 400], slow: [5_000, 90_000], paus
 type Condition = keyof typeof LATENCIES_MS;
 /** How long such a pause is, at most. */
 /** How such an answer fails. */
-const PASSING = [503, 500, 502, 429, 408];
+const FAILURES = { service: [503, 500, 502, 429, 408], receiver: [503, 302, 400, 429] };
 const PAUSES_S = [180, 180, 7_200];
 
 /** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
@@ -132,7 +132,7 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
     if (network[party] !== 'pausing' || random.chance(0.3)) return undefined;
     const seconds = random.int(1, random.pick(PAUSES_S));
     const pause = random.chance(0.3) ? new Date(now() + seconds * 1_000).toUTCString() : `${seconds}`;
-    return { status: random.pick(PASSING), headers: { 'Retry-After': pause }, body: { result: 'fail' } };
+    return { status: random.pick(FAILURES[party]), headers: { 'Retry-After': pause }, body: { result: 'fail' } };
   };
   const endOfPause = ({ headers }: SimulatedResponse): number | undefined => {
     const pause = headers?.['Retry-After'];
