@@ -176,7 +176,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const mayWait = world.requests.some((request) => request.at >= past.lifeBegan && isRejection(request));
     const isOwed = (lastStart.errorKind !== undefined && mayWait) || past.mayBePaused(lastStart.elapsed);
     if (isKnown && trigger === 'catch-up' && !isDueSince(lastStart.wall) && !isOwed) fail('a catch-up of nothing');
-    if (trigger === 'manual' && !past.hadPerson(manualAt)) fail('a manual poll that was not asked for');
+    if (trigger === 'manual' && !past.hadPerson(manualAt - REQUEST_MS)) fail('a manual poll that was not asked for');
     if (trigger === 'manual') manualAt = startedAt;
     lastStart = { elapsed: startedAt, wall: wallAt, errorKind };
   };
