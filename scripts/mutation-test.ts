@@ -90,13 +90,13 @@ function readResults(): readonly Result[] {
 }
 
 /**
- * Unit tests by what they import, the rigs by where the fault is, others by name; those of the last levels only if
+ * Unit tests by what they import, the model and the simulation by where the fault is, others by name; those of the last levels only if
  * `areas` names the level.
  */
 function isInArea(test: string, { file }: Fault): boolean {
   const name = test.slice(copy.length);
   if (name.startsWith(`/${UNIT}`)) return findImports(test).includes(join(copy, file));
-  if (name.startsWith(`/${RIGS}`)) return new RegExp(list.rigs).test(file) && /simulation|model/.test(name);
+  if (name.startsWith(`/${RIGS}`)) return new RegExp(list.simulated).test(file);
   const [, area = 'none'] = Object.entries(list.areas).find(([path]) => file.startsWith(path)) ?? [];
   const [, folder = ''] = /test\/(postgres|system)/.exec(name) ?? [];
   return area.includes(folder) && (name.includes(`/${basename(file, '.ts')}.`) || new RegExp(area).test(name));

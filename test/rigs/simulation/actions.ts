@@ -162,13 +162,17 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
   return {
     hangUp: (): void => {
       say('SIGHUP');
-      if (lives.isRunning()) judge.await('a poll that was asked for');
+      if (lives.isRunning()) {
+        judge.await('a poll that was asked for');
+        judge.markAsk();
+      }
       judge.expectLogin(lives.isRunning());
       lives.pollNow();
     },
     askForPoll: async (): Promise<void> => {
       if (!isThere()) return;
       say('poll');
+      judge.markAsk();
       const request = await during(requestPoll(lives.path(), options()));
       if (request !== undefined && lives.isRunning()) judge.await('a poll that was asked for');
       // A request that a worker sees only after 30 s is too old.

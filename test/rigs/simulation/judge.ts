@@ -5,7 +5,7 @@ import type { createApp } from '../../../src/observe/routes.ts';
 import type { Row } from '../../support/database.ts';
 import { createDeliveryJudge } from './delivery-judge.ts';
 import { judgeList, readStored } from './list-judge.ts';
-import { createPast, isRejection } from './past.ts';
+import { createPast, isRejection, mayPass } from './past.ts';
 import { feed, LAST_GOOD, LAST_PROFILE, LIVE, LOGINS_READ, REST, STATE, TO_DO, tooOld, WHOLE } from './queries.ts';
 import type { Reader } from './reader.ts';
 import { createRequestJudge, DENIAL_MS, REQUEST_MS } from './request-judge.ts';
@@ -84,7 +84,8 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   const accepted = new Set<string>();
   /** When the last poll began. */
   let lastStart = { elapsed: 0, wall: 0, errorKind: undefined as unknown };
-  let manualAt = 0;
+  /** When polls were asked for that may still begin. */
+  let asks: readonly number[] = [];
   let denials = { count: 0, endedAt: 0 };
   /** When a poll of the profile was told last, and is due next, by the wall clock. */
   let [profileAt, profileNext] = [0, Number.POSITIVE_INFINITY];
@@ -176,8 +177,8 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const mayWait = world.requests.some((request) => request.at >= past.lifeBegan && isRejection(request));
     const isOwed = (lastStart.errorKind !== undefined && mayWait) || past.mayBePaused(lastStart.elapsed);
     if (isKnown && trigger === 'catch-up' && !isDueSince(lastStart.wall) && !isOwed) fail('a catch-up of nothing');
-    if (trigger === 'manual' && !past.hadPerson(manualAt - REQUEST_MS)) fail('a manual poll that was not asked for');
-    if (trigger === 'manual') manualAt = startedAt;
+    if (trigger === 'manual' && asks.length === 0) fail('a manual poll that was not asked for');
+    if (trigger === 'manual') asks = asks.filter((time) => time >= startedAt - REQUEST_MS);
     lastStart = { elapsed: startedAt, wall: wallAt, errorKind };
   };
   /** A list to which even a new token gave no access is asked for after a minute, doubling to an hour. */
@@ -200,11 +201,12 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
       .slice(requestsBefore)
       .filter(({ endpoint, life }) => endpoint === 'leagues' && life === lastLife);
     requestsBefore = world.requests.length;
-    const unanswered = sent.filter(({ status }) => status === undefined);
-    if (unanswered.length > 4) fail(`run ${run_id}: tried ${unanswered.length} times`);
+    const failed = sent.filter(({ status: found = 503 }) => mayPass(found));
+    if (failed.length > 4) fail(`run ${run_id}: tried ${failed.length} times`);
     const redirected = sent.filter(({ status = 0 }) => status >= 300 && status < 400 && status !== 304);
     if (redirected.length > 1) fail(`run ${run_id}: tried again after a redirect`);
-    const isHasty = ({ status = 503, endedAt }: Request, next?: Request) => mayPass(status) && endedAt === next?.at;
+    const isHasty = ({ status = 503, endedAt }: Request, next?: Request) =>
+      mayPass(status) && next !== undefined && endedAt === next.at;
     if (sent.some((request, index) => isHasty(request, sent[index + 1]))) fail(`run ${run_id}: tried again at once`);
     if (DENIALS.some((name) => world.switches.active().includes(name))) past.deniedAt = elapsed();
     if (error_kind === 'credentials' && elapsed() - past.deniedAt > DENIAL_MS && sent.length > 0)
@@ -250,9 +252,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     judgeList(found, { outcome, status, list, before, accepted, removalLimit }, (text) =>
       fail(`run ${run_id} ${outcome}: ${text}`),
     );
-    const gone = [...before.live].filter((id) => !found.live.has(id) && !accepted.has(id));
-    for (const id of found.live)
-      if (!gone.includes(id) && world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
+    for (const id of found.live) if (world.leagues().some((one) => one.league_id === id)) accepted.delete(id);
     if (before.held.size === 0) heldAt = elapsed();
     if ([...found.held.keys()].some((id) => !before.held.has(id))) deliveries.noteHeld(elapsed());
     before = found;
@@ -402,6 +402,9 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
       path = at;
     },
     markPerson: (): unknown => past.persons.push(elapsed()),
+    markAsk: (): void => {
+      asks = [...asks, elapsed()];
+    },
     markStep: (): void => {
       past.steps.push(elapsed());
       latest = Math.max(latest, now());
@@ -523,7 +526,6 @@ const LONGEST_RETRY_MS = 10 * 60_000;
 /** Faults with which a token or the password is refused. */
 const DENIALS = ['login-refused', 'always-401', 'profile-forbidden', 'wrong-clock', 'born-expired'];
 const RUN_TIMEOUT_MS = 120_000;
-const mayPass = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 /** Kinds of failures that are tried again; a run that lasts this long may have no time for that. */
 const PASSING = ['network', 'status', 'timeout'];
 const LONG_RUN_MS = 60_000;

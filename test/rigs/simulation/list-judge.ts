@@ -10,7 +10,11 @@ export type Stored = {
   /** The name and the priority of each live league. */
   readonly contents: readonly (readonly [string, string])[];
   readonly held: ReadonlyMap<string, Hold>;
-  readonly [count: string]: unknown;
+  /** Elements that the last good poll rejected, and rejections that are open. */
+  readonly rejected: number;
+  readonly open: number;
+  /** Rows of the drift that the fault `new-field` causes. */
+  readonly drift: number;
 };
 
 /** A good poll, and what was there before. */
@@ -26,11 +30,13 @@ type Poll = {
 
 /** Undefined if there is no database yet. */
 export function readStored(row: Row | undefined): Stored {
-  const { seq, live, contents, held, ...counts } = row ?? { seq: 0, live: '[]', contents: '[]', held: '[]' };
+  const { live, contents, held, ...counts } = row ?? { live: '[]', contents: '[]', held: '[]' };
+  const [seq = 0, rejected = 0, open = 0, drift = 0] = [counts.seq, counts.rejected, counts.open, counts.drift].map(
+    Number,
+  );
   const holds: readonly (readonly [string, string, string])[] = JSON.parse(String(held));
   return {
-    ...counts,
-    seq: Number(seq),
+    ...{ seq, rejected, open, drift },
     live: new Set(JSON.parse(String(live))),
     contents: JSON.parse(String(contents)),
     held: new Map(holds.map(([id, since, reason]) => [id, { since, reason }])),
@@ -66,7 +72,7 @@ export function judgeList(stored: Stored, poll: Poll, report: (text: string) => 
     moved.map(([id]) => id),
     'held since another time than before',
   );
-  if (poll.status === 200 && Number(stored.rejected) > 0 !== Number(stored.open) > 0)
+  if (poll.status === 200 && stored.rejected > 0 !== stored.open > 0)
     report(`${stored.rejected} rejected, but ${stored.open} open`);
   if (list.hasNewField && stored.drift === 0) report('a new field is no drift');
   if (hasBadRows) return;

@@ -38,7 +38,12 @@ export function createPast({ requests }: Pick<World, 'requests'>) {
   return past;
 }
 
+/** Whether an answer means that another attempt may succeed. */
+export function mayPass(status: number): boolean {
+  return status >= 500 || status === 408 || status === 429;
+}
+
 /** Whether the service rejected a token or a login. */
-export function isRejection({ status, isFailure }: Request): boolean {
-  return status === 401 || status === 403 || isFailure === true;
+export function isRejection({ status = 503, isFailure }: Request): boolean {
+  return status === 401 || status === 403 || (isFailure === true && !mayPass(status));
 }

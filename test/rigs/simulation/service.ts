@@ -71,9 +71,9 @@ const ODD_TIMES = ['born-expired', 'wrong-clock'];
 /** `pausing`: most answers ask for a pause that ends near the end of a run. */
 const LATENCIES_MS = { up: [5, 400], down: [5, 400], slow: [5_000, 90_000], pausing: [5, 29_000] } as const;
 type Condition = keyof typeof LATENCIES_MS;
-/** How long such a pause is, at most. */
 /** How such an answer fails. */
 const FAILURES = { service: [503, 500, 502, 429, 408], receiver: [503, 302, 400, 429] };
+/** How long such a pause is, at most. */
 const PAUSES_S = [180, 180, 7_200];
 
 /** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
@@ -167,7 +167,8 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       const etag = given.headers?.ETag ?? '';
       if (endpoint === 'leagues' && Array.isArray(sent)) lists.set(etag, describe(sent.map(Object)));
       const list = given.status === 304 || Array.isArray(sent) ? lists.get(etag) : undefined;
-      return Object.assign(logged, list && { list }) && response;
+      if (list !== undefined) logged.list = list;
+      return response;
     } finally {
       logged.endedAt = elapsed();
     }
