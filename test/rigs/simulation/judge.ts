@@ -302,7 +302,9 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
         isDoubtful ||
         (what === 'a poll after a pause' && (elapsed() - past.deniedAt < DENIAL_MS || pauseNow() !== undefined));
       const pauseEnds = Math.max(...world.requests.map(({ pauseUntil = 0 }) => pauseUntil));
-      if (elapsed() > Math.max(until, pauseEnds + longestWaitMs) && !isBlocked) fail(`${what} did not come`);
+      // The profile waits for a poll of the leagues, too.
+      const afterPauseMs = (what === 'a poll of the profile' ? 2 : 1) * longestWaitMs;
+      if (elapsed() > Math.max(until, pauseEnds + afterPauseMs) && !isBlocked) fail(`${what} did not come`);
     }
   };
   const isStale = (): boolean | undefined => {
@@ -359,7 +361,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     awaitProfile: (): void => {
       if (profileSchedule === 'off' || profileSchedule === undefined) return;
       if (now() >= profileNext && profileAt < profileNext)
-        awaited.set('a poll of the profile', elapsed() + longestWaitMs);
+        awaited.set('a poll of the profile', elapsed() + 2 * longestWaitMs);
       if (now() >= profileNext || profileNext === Number.POSITIVE_INFINITY)
         profileNext = profileSchedule.nextTime(now());
     },
