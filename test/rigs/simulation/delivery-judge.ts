@@ -63,7 +63,7 @@ export function createDeliveryJudge(
     },
     judge: (delivered: World['delivered'][number] | undefined): void => {
       if (delivered === undefined) return;
-      const { id, body, status, at } = delivered;
+      const { id, body, status } = delivered;
       const known = bodies.get(id);
       if (known !== undefined && known !== body) fail(`message ${id} has changed`);
       bodies.set(id, body);
@@ -83,7 +83,7 @@ export function createDeliveryJudge(
         if (known === undefined) {
           if (JSON.stringify(data.changes) !== feed(data.from_seq, data.to_seq))
             fail(`message ${id} has other changes than ${data.from_seq} to ${data.to_seq} of the feed`);
-          if (!sent.refused && isRefusalUntold(at)) fail('changes were sent before credentials.refused');
+          if (!sent.refused && isRefusalUntold(triedAt(id))) fail('changes were sent before credentials.refused');
           const follows = last.isAccepted && data.from_seq === last.to + 1;
           // A message that was made before the webhook was moved may come after that.
           const isMoved = !follows && moved.includes(data.from_seq - 1);

@@ -265,7 +265,8 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   const judgeRest = (): void => {
     const [row] = rows(REST);
     const last = world.tries.at(-1);
-    const isKnown = last !== undefined && last.at >= past.lifeBegan && last.at < elapsed() - 20_000;
+    const isKnown =
+      last !== undefined && last.at >= past.lifeBegan && last.status !== 410 && last.at < elapsed() - 20_000;
     const isSent = last?.status !== undefined && isSuccess(last.status);
     if (isKnown && !past.isDisturbed(last.at - HOUR_MS) && row?.failing !== Number(!isSent))
       fail(`failing is told as ${row?.failing} after status ${last.status}`);
@@ -300,7 +301,8 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     for (const [what, until] of awaited) {
       const isBlocked =
         isDoubtful ||
-        (what === 'a poll after a pause' && (elapsed() - past.deniedAt < DENIAL_MS || pauseNow() !== undefined));
+        ((what === 'a poll after a pause' || what === 'a poll of the profile') &&
+          (elapsed() - past.deniedAt < DENIAL_MS || pauseNow() !== undefined));
       const pauseEnds = Math.max(...world.requests.map(({ pauseUntil = 0 }) => pauseUntil));
       // The profile waits for a poll of the leagues, too.
       const afterPauseMs = (what === 'a poll of the profile' ? 2 : 1) * longestWaitMs;
