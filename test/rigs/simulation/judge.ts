@@ -8,7 +8,7 @@ import { judgeList, readStored } from './list-judge.ts';
 import { createPast, isRejection, mayPass } from './past.ts';
 import { feed, LAST_GOOD, LAST_PROFILE, LIVE, LOGINS_READ, REST, STATE, TO_DO, tooOld, WHOLE } from './queries.ts';
 import type { Reader } from './reader.ts';
-import { createRequestJudge, DENIAL_MS, REQUEST_MS } from './request-judge.ts';
+import { createRequestJudge, DENIAL_MS, HOUR_MS, REQUEST_MS, refusalWaitMs } from './request-judge.ts';
 import type { Request, World } from './service.ts';
 import { judgeState, type Known } from './state-judge.ts';
 
@@ -173,7 +173,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const isKnown = !past.hasStepped(lastStart.elapsed);
     if (trigger === 'start' && lastOutcome !== '') fail('a second poll at one start');
     if (isKnown && trigger === 'schedule' && !isDueSince(wallAt - 300_000)) fail('a poll at no slot');
-    // A poll that failed while the session waits is made up for, whatever it failed for.
+    // A poll that failed while the session waits is made up for, also if it failed for another reason.
     const mayWait = world.requests.some((request) => request.at >= past.lifeBegan && isRejection(request));
     const isOwed = (lastStart.errorKind !== undefined && mayWait) || past.mayBePaused(lastStart.elapsed);
     if (isKnown && trigger === 'catch-up' && !isDueSince(lastStart.wall) && !isOwed) fail('a catch-up of nothing');
@@ -184,7 +184,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   /** A list to which even a new token gave no access is asked for after a minute, doubling to an hour. */
   const judgeDenial = (sent: readonly Request[], startedAt: number, errorKind: unknown): void => {
     const isKnown = denials.endedAt >= past.lifeBegan && !past.hadPerson(denials.endedAt - REQUEST_MS);
-    const waitMs = Math.min(60_000 * 2 ** (denials.count - 1), HOUR_MS) - 1_000;
+    const waitMs = refusalWaitMs(denials.count);
     if (isKnown && denials.count > 0 && sent.length > 0 && startedAt - denials.endedAt < waitMs)
       fail(`polled ${startedAt - denials.endedAt} ms after access was denied ${denials.count} times in a row`);
     const last = sent.at(-1);
@@ -192,6 +192,9 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
       errorKind === 'credentials' && last === world.requests.at(-1) && (last?.status === 401 || last?.status === 403);
     if (isDenied) denials = { count: isKnown ? denials.count + 1 : 1, endedAt: last.endedAt ?? 0 };
     else if (errorKind === undefined) denials = { count: 0, endedAt: 0 };
+  };
+  const noteDenial = (): void => {
+    if (DENIALS.some((name) => world.switches.active().includes(name))) past.deniedAt = elapsed();
   };
   const judgeRun = ({ kind, outcome, run_id, trigger, error_kind, duration_ms, attempts, received }: Row): void => {
     if (kind !== 'leagues' || run_id === undefined) return;
@@ -208,7 +211,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const isHasty = ({ status = 503, endedAt }: Request, next?: Request) =>
       mayPass(status) && next !== undefined && endedAt === next.at;
     if (sent.some((request, index) => isHasty(request, sent[index + 1]))) fail(`run ${run_id}: tried again at once`);
-    if (DENIALS.some((name) => world.switches.active().includes(name))) past.deniedAt = elapsed();
+    noteDenial();
     if (error_kind === 'credentials' && elapsed() - past.deniedAt > DENIAL_MS && sent.length > 0)
       fail(`run ${run_id}: refused, although no fault refuses anything`);
     note(`run ${run_id} ${outcome} (${trigger})`);
@@ -452,7 +455,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     },
     throwIfFailed: (): void => {
       latest = Math.max(latest, now());
-      if (DENIALS.some((name) => world.switches.active().includes(name))) past.deniedAt = elapsed();
+      noteDenial();
       judgeRequests();
       judgeAwaited();
       judgeDeliveries();
@@ -521,7 +524,6 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   };
 }
 
-const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** So long no fault has gone on in the end. */
 const PEACE_MS = 3 * 3_600_000;

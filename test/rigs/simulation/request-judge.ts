@@ -15,7 +15,7 @@ type Around = {
   readonly onLogin: () => void;
 };
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 /** Of a service that is down: up to four for each wait of at most 5 minutes, and for each poll. */
 const MOST_LOGINS = 110;
 /** How long a fault that denies access may have an effect. */
@@ -25,6 +25,11 @@ const WAITS_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000];
 const LAST_WAIT_MS = 36_000_000;
 /** How old a request for a poll may be that a worker sees. */
 export const REQUEST_MS = 30_000;
+
+/** The least wait (ms) after so many refusals in a row: a minute, doubling to an hour. */
+export function refusalWaitMs(count: number): number {
+  return Math.min(60_000 * 2 ** (count - 1), HOUR_MS) - 1_000;
+}
 
 /** What is sent, and when: to the service, and to the receiver of webhooks. */
 export function createRequestJudge(world: World, around: Around) {
@@ -60,7 +65,7 @@ export function createRequestJudge(world: World, around: Around) {
     const waitedMs = at - refused.at;
     const isOther = (one: Request): boolean => one.status !== 401 || past.hadPerson(one.at);
     const count = logins.length - 1 - logins.findLastIndex(isOther);
-    const leastMs = Math.min(60_000 * 2 ** (count - 1), HOUR_MS) - 1_000;
+    const leastMs = refusalWaitMs(count);
     if (waitedMs < leastMs) fail(`a login ${waitedMs} ms after it was refused ${count} times in a row`);
     const isFirst = logins.at(-2)?.status === 200 && world.requests[judgedRequests - 1] === refused;
     if (isFirst && !past.mayBePaused(refused.at) && waitedMs > 110_000)
