@@ -9,7 +9,7 @@ import type { Lock } from './worker-lock.ts';
 /** Large: pages that do not fit are written before COMMIT. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
 /** More can only be pending if another program's trigger refuses them all. */
-const MAX_PENDING_ENDS = 100;
+const MAX_PENDING_ENDS = 1_000;
 
 type WriterOptions = {
   readonly lock: Pick<Lock, 'renew'>;

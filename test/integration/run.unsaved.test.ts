@@ -76,9 +76,9 @@ describe('the end of a run that could not be written', () => {
     });
   });
 
-  it('is said to be missing at the end if more than a hundred were pending', async () => {
+  it('is said to be missing at the end if more than a thousand were pending', async () => {
     await withBench(async ({ deps: { store } }) => {
-      for (let end = 0; end < 101; end += 1) store.writeWhenPossible(() => undefined);
+      for (let end = 0; end < 1_001; end += 1) store.writeWhenPossible(() => undefined);
       await store.flush();
       expect(store.hasUnsavedRun()).toBe(true);
     });

@@ -163,7 +163,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
     hangUp: (): void => {
       say('SIGHUP');
       if (lives.isRunning()) {
-        judge.await('a poll that was asked for');
+        judge.await('request');
         judge.markAsk();
       }
       judge.expectLogin(lives.isRunning());
@@ -174,7 +174,7 @@ function createPerson({ clock, during, judge, note, random, setPassword }: Stage
       say('poll');
       judge.markAsk();
       const request = await during(requestPoll(lives.path(), options()));
-      if (request !== undefined && lives.isRunning()) judge.await('a poll that was asked for');
+      if (request !== undefined && lives.isRunning()) judge.await('request');
       // A request that a worker sees only after 30 s is too old.
       await during(clock.sleep(3_000));
     },

@@ -1,39 +1,32 @@
 import { isSuccess } from '../../../src/http/response.ts';
-import { isRejection, type Past } from './past.ts';
-import type { Request, Try, World } from './service.ts';
+import { isRejection } from './past.ts';
+import { DENIAL_MS, HOUR_MS, MINUTE_MS, REQUEST_MS, refusalWaitMs, type Scene } from './scene.ts';
+import type { Request, Try } from './service.ts';
 
 type Around = {
-  readonly past: Past;
-  readonly fail: (text: string) => void;
-  /** How much longer than it should a short sleep may last (ms). */
-  readonly slackMs: number;
-  /** By how much something may come late that comes at once if all is well (ms). */
-  readonly longestWaitMs: number;
   readonly leewayMs: () => number;
   /** Whether removals were held at that time. */
   readonly isHolding: (at: number) => boolean;
   readonly onLogin: () => void;
 };
 
-export const HOUR_MS = 3_600_000;
 /** Of a service that is down: up to four for each wait of at most 5 minutes, and for each poll. */
 const MOST_LOGINS = 110;
-/** How long a fault that denies access may have an effect. */
-export const DENIAL_MS = 2 * HOUR_MS;
+/** The longest wait between renewals that fail for a reason that may pass. */
+const LONGEST_RENEWAL_MS = 5 * MINUTE_MS;
+/** How much later than its wait, which has chance in it, a login comes. */
+const LATE_MS = 70_000;
+/** The wait after the first refused login is a minute; while it lasts, sleeps are short. */
+const FIRST_REFUSAL_MS = 110_000;
+/** By how much a token may be renewed early. */
+const EARLY_MS = 2_000;
 /** Between the attempts at a message (contract, 10); each up to a tenth longer. */
 const WAITS_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000];
 const LAST_WAIT_MS = 36_000_000;
-/** How old a request for a poll may be that a worker sees. */
-export const REQUEST_MS = 30_000;
-
-/** The least wait (ms) after so many refusals in a row: a minute, doubling to an hour. */
-export function refusalWaitMs(count: number): number {
-  return Math.min(60_000 * 2 ** (count - 1), HOUR_MS) - 1_000;
-}
 
 /** What is sent, and when: to the service, and to the receiver of webhooks. */
-export function createRequestJudge(world: World, around: Around) {
-  const { past, fail, slackMs, longestWaitMs, leewayMs, isHolding, onLogin } = around;
+export function createRequestJudge(scene: Scene, { leewayMs, isHolding, onLogin }: Around) {
+  const { world, past, fail, slackMs, longestWaitMs } = scene;
   let [judgedRequests, judgedTries] = [0, 0];
 
   /** The age at which a token is renewed. */
@@ -55,7 +48,7 @@ export function createRequestJudge(world: World, around: Around) {
     const isDisturbed = past.hadPerson(granted.at) || past.hasStepped(granted.at) || past.mayBePaused(granted.at);
     if (isDisturbed || at - past.deniedAt < DENIAL_MS) return;
     const ageMs = at - granted.at;
-    if (ageMs < dueMs() - 2_000 && !since.some(isRejection))
+    if (ageMs < dueMs() - EARLY_MS && !since.some(isRejection))
       fail(`logged in again after ${ageMs} ms, though nothing was rejected`);
     if (ageMs > dueMs() + longestWaitMs) fail(`a token was renewed only after ${ageMs} ms`);
   };
@@ -68,7 +61,7 @@ export function createRequestJudge(world: World, around: Around) {
     const leastMs = refusalWaitMs(count);
     if (waitedMs < leastMs) fail(`a login ${waitedMs} ms after it was refused ${count} times in a row`);
     const isFirst = logins.at(-2)?.status === 200 && world.requests[judgedRequests - 1] === refused;
-    if (isFirst && !past.mayBePaused(refused.at) && waitedMs > 110_000)
+    if (isFirst && !past.mayBePaused(refused.at) && waitedMs > FIRST_REFUSAL_MS)
       fail(`the first login after a refusal came ${waitedMs} ms later`);
   };
   /** `logins`: those before in this life. The waits between renewals that fail double, up to a limit. */
@@ -79,9 +72,10 @@ export function createRequestJudge(world: World, around: Around) {
     const streak = logins.slice(logins.findLastIndex(({ status }) => status === 200) + 1);
     const [granted, first, last] = [logins.at(-streak.length - 1), streak[0], streak.at(-1)];
     if (first === undefined || last?.endedAt === undefined || past.isDisturbed(first.at)) return;
-    const isRenewal = granted === undefined || first.at - granted.at >= dueMs() - 2_000;
+    const isRenewal = granted === undefined || first.at - granted.at >= dueMs() - EARLY_MS;
     if (!isRenewal || past.mayBePaused(first.at)) return;
-    const mostMs = Math.min(last.endedAt - first.at, last.status === 401 ? HOUR_MS : 300_000) + 70_000 + slackMs;
+    const mostMs =
+      Math.min(last.endedAt - first.at, last.status === 401 ? HOUR_MS : LONGEST_RENEWAL_MS) + LATE_MS + slackMs;
     if (at - last.endedAt > mostMs)
       fail(`the login after ${streak.length} that failed came ${at - last.endedAt} ms later`);
   };
@@ -116,7 +110,25 @@ export function createRequestJudge(world: World, around: Around) {
       fail(`attempt ${earlier.length + 1} at a message came after ${waitedMs} ms`);
   };
   return {
-    judgeRequests: (): void => {
+    /** Whether every login of the last quarter of an hour and the one before was refused, and no person did anything. */
+    isRefusalUntold: (at: number): boolean => {
+      const logins = world.requests.filter(
+        ({ endpoint, endedAt = Number.POSITIVE_INFINITY }) => endpoint === 'login' && endedAt < at,
+      );
+      const lastGood = logins.findLastIndex(({ status }) => status !== 401);
+      const [first] = logins.slice(lastGood + 1);
+      const isLong = first !== undefined && lastGood >= 0 && at - first.at > longestWaitMs;
+      return isLong && !past.hadPerson(logins[lastGood]?.at ?? 0);
+    },
+    /** Whether the last login was refused, nothing was granted after it, and no person did anything. */
+    isStillRefused: (at: number): boolean => {
+      const ended = world.requests.filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt <= at);
+      const refused = ended.findLastIndex(({ endpoint, status }) => endpoint === 'login' && status === 401);
+      const later = ended.slice(refused + 1);
+      const isKnown = refused >= 0 && !past.hadPerson(ended[refused]?.at ?? 0);
+      return isKnown && !later.some(({ status }) => status === 200 || status === 304);
+    },
+    judge: (): void => {
       for (; judgedRequests < world.requests.length; judgedRequests += 1)
         judgeRequest(world.requests[judgedRequests] as Request, world.requests.slice(0, judgedRequests));
       for (; judgedTries < world.tries.length; judgedTries += 1)

@@ -107,7 +107,7 @@ export function createStage(seed: number) {
         const slotAt = nextSlot();
         const slackMs = Math.min(most, isBusy ? SLACK_MS.busy : idleMs);
         await time.advance(Math.min(until, slotAt), random.chance(0.5) ? slackMs : random.int(0, slackMs));
-        if (elapsed() === slotAt && isRunning()) judge.await('a poll at its slot');
+        if (elapsed() === slotAt && isRunning()) judge.await('slot');
         if (isRunning()) judge.awaitProfile();
         judge.throwIfFailed();
       }
