@@ -60,6 +60,19 @@ describe('the mirror', () => {
     await expectMirrored(bench.database, postgres.query);
   });
 
+  it('is tried again at once on SIGHUP, while no server is there', async () => {
+    const bench = await setUpMirrored({ url: 'postgres://127.0.0.1:1/leagues' });
+    const worker = bench.startWorker();
+    const read = () =>
+      bench.rows("SELECT failed_attempts AS failed, next_attempt_at FROM outputs WHERE name = 'mirror'");
+    const failed = () => Number(read()[0]?.failed);
+    await expect.poll(failed, { timeout: 60_000 }).toBeGreaterThanOrEqual(5);
+    const [before] = read();
+    worker.send('SIGHUP');
+    await expect.poll(failed, { timeout: 20_000 }).toBeGreaterThan(Number(before?.failed));
+    expect(new Date().toISOString() < String(before?.next_attempt_at)).toBe(true);
+  });
+
   it('says that the disk of the server is full, and goes on when there is space', async ({ skip }) => {
     const postgres = await createPostgres(server.port);
     const disk = mountDisk(`${server.folder}/disk`, 'size=8m,uid=65534,gid=65534,mode=700');
