@@ -1,5 +1,6 @@
 import { RunError } from './errors.ts';
 import type { Log } from './log.ts';
+import { plural } from './terminal/text.ts';
 import { type Clock, formatSecond } from './time/clock.ts';
 import { formatDuration } from './time/duration.ts';
 
@@ -10,7 +11,6 @@ export function createStreak(clock: Clock, noun: string) {
   let since = 0;
   let sinceMonotonic = 0;
   let lastMessage: string | undefined;
-  const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   return {
     /**
      * `isNew`: the first in the streak with its kind, status and fix of which `isTold` was true. `isRepeated`: same
@@ -28,14 +28,12 @@ export function createStreak(clock: Clock, noun: string) {
       return result;
     },
     count: () => count,
-    describe: () => `${countText()} since ${formatSecond(since)}`,
+    describe: () => `${plural(count, noun)} since ${formatSecond(since)}`,
     /** Ends the streak. Returns a suffix for the message that logs the recovery; empty if no failure was told. */
     end: (): string => {
       if (count === 0) return '';
-      const suffix =
-        known.size === 0
-          ? ''
-          : `; recovered after ${countText()} in ${formatDuration(clock.monotonic() - sinceMonotonic)}`;
+      const took = formatDuration(clock.monotonic() - sinceMonotonic);
+      const suffix = known.size === 0 ? '' : `; recovered after ${plural(count, noun)} in ${took}`;
       known.clear();
       count = 0;
       lastMessage = undefined;

@@ -11,11 +11,10 @@ import { checkLive } from '../observe/probe-client.ts';
 import { startServer, textResponse } from '../observe/server.ts';
 import { unlessAborted } from '../race-abort.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
-import { formatDuration } from '../time/duration.ts';
+import { DAY_MS, formatDuration } from '../time/duration.ts';
 import { type CheckResult, failure, ok, warn } from './result.ts';
 
 const STEP_TIMEOUT_MS = 10_000;
-const DAY_MS = 86_400_000;
 /** The check warns this long before a certificate expires. Automatic renewal usually replaces a certificate earlier. */
 const RENEWAL_MS = 14 * DAY_MS;
 const FIX_NETWORK = 'check LEAGUE_SYNC_BASE_URL, the network, and firewalls between';

@@ -85,9 +85,13 @@ export function credentialsChangedAt({ values, hasDotenv }: Settings): number {
 }
 
 function requireSecret(values: Values, name: string, what: string): Secret {
-  const secret = findSecret(values, name);
-  if (secret !== undefined) return secret;
-  throw notSet(name, `${what}, or ${name}_FILE to a file that holds it`);
+  return requireSource(findSecret(values, name), name, `${what}, or ${name}_FILE to a file that holds it`);
+}
+
+/** For a setting that is required; `what`: what to set it to. Throws a SettingsError if there is no `source`. */
+export function requireSource<T>(source: T | undefined, name: string, what: string): T {
+  if (source === undefined) throw notSet(name, what);
+  return source;
 }
 
 /** Throws a SettingsError if both `NAME` and `NAME_FILE` are set. */

@@ -1,7 +1,7 @@
-import { findSource } from './credentials.ts';
+import { findSource, requireSource } from './credentials.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 import type { Environment, Settings } from './read-environment.ts';
-import { notSet, readAll, readSetting, type Values } from './setting-definitions.ts';
+import { readAll, readSetting, type Values } from './setting-definitions.ts';
 
 /** Reads secret files again, since they may have changed. Throws a SettingsError, whose text contains no secrets. */
 export type MirrorSource = NonNullable<ReturnType<typeof findMirror>>;
@@ -23,9 +23,7 @@ export function findMirror(values: Values, environment: Environment) {
 
 /** For `mirror`, which needs no other settings. Throws a SettingsError, also if no URL is set. */
 export function loadMirror({ values }: Settings, environment: Environment): MirrorSource {
-  const source = findMirror(values, environment);
-  if (source === undefined) throw notSet(URL_NAME, 'the PostgreSQL database that mirrors this one');
-  return source;
+  return requireSource(findMirror(values, environment), URL_NAME, 'the PostgreSQL database that mirrors this one');
 }
 
 /** What may be shown of the mirror: `db.example.com:5433/leagues, schema league_sync`. */

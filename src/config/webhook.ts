@@ -1,9 +1,8 @@
-import { findSecret, findSource } from './credentials.ts';
+import { findSecret, findSource, requireSource } from './credentials.ts';
 import { chooseProxy } from './proxy.ts';
 import type { Environment, Settings } from './read-environment.ts';
 import {
   assertEncrypted,
-  notSet,
   readAll,
   readSetting,
   readWebhookUrl,
@@ -37,9 +36,7 @@ export function findWebhook(values: Values, environment: Environment) {
 
 /** For `webhook test`, which needs no other settings. Throws a SettingsError, also if no URL is set. */
 export function loadWebhook({ values }: Settings, environment: Environment): WebhookSource {
-  const source = findWebhook(values, environment);
-  if (source === undefined) throw notSet(URL_NAME, 'the address that receives the changes');
-  return source;
+  return requireSource(findWebhook(values, environment), URL_NAME, 'the address that receives the changes');
 }
 
 const MIN_KEY_BYTES = 24;

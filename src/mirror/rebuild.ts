@@ -35,7 +35,8 @@ export async function rebuildMirror(path: string, target: MirrorTarget, onProgre
     await dropOld(tx, origin);
     // What the file got in the meantime. Readers wait during this pass, so it compares only recent runs.
     const progress = await transferAll('recent');
-    await rename(tx);
+    await executeAll(tx, RENAME_RELATIONS, NEW_RELATIONS, SUFFIX);
+    await executeAll(tx, RENAME_CONSTRAINTS, RELATIONS.join(), SUFFIX);
     return progress;
   }, SUFFIX);
 }
@@ -68,19 +69,15 @@ async function dropOld(tx: Transaction, origin: MirrorOrigin): Promise<void> {
       // All of this may have changed while the new tables were filled.
       await findOwnMirror(tx, origin);
       await assertNoRowSecurity(tx);
-      await copyGrants(tx);
+      // The new relations get the grants of the old ones, and none that default privileges gave.
+      await executeAll(tx, REVOKE, NEW_RELATIONS);
+      await executeAll(tx, GRANT, RELATIONS.join(), SUFFIX);
       return await dropRelations(tx);
     } catch (error) {
       if (attempt === ATTEMPTS || !LOCK_TIMEOUT_OR_DEADLOCK.includes(codeOf(error))) throw error;
       await tx.queryAsIs('ROLLBACK TO old');
     }
   }
-}
-
-/** Gives the new relations the grants of the old ones, and takes from them what default privileges gave. */
-async function copyGrants(tx: Transaction): Promise<void> {
-  await executeAll(tx, REVOKE, NEW_RELATIONS);
-  await executeAll(tx, GRANT, RELATIONS.join(), SUFFIX);
 }
 
 /** The grants to others than the owner, of relations and of single columns. */
@@ -111,13 +108,7 @@ async function dropRelations(tx: Transaction): Promise<void> {
 
 const DEPENDENT_OBJECTS = '2BP01';
 
-/** Takes the suffix off the names of relations, indexes and constraints. */
-async function rename(tx: Transaction): Promise<void> {
-  await executeAll(tx, RENAME_RELATIONS, NEW_RELATIONS, SUFFIX);
-  await executeAll(tx, RENAME_CONSTRAINTS, RELATIONS.join(), SUFFIX);
-}
-
-/** Other relations in the schema may contain the suffix too. */
+/** Only these lose the suffix: other relations in the schema may contain it too. */
 const OWN_OIDS = `(SELECT oid FROM pg_class WHERE ${LISTED})`;
 const RENAME_RELATIONS = `SELECT pg_catalog.format('ALTER %s %I RENAME TO %I',
     CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'i' THEN 'INDEX' ELSE 'TABLE' END,

@@ -9,7 +9,7 @@ import { connect, type Transaction } from './connect.ts';
 import { PAGE, type RunsToCompare, readPages, reconcileTables } from './reconcile.ts';
 import { rowsJson } from './row-json.ts';
 import { type MirrorOrigin, prepareMirror } from './schema.ts';
-import { assertEarlier, type MirrorState, REBUILD, readState, STATE } from './state.ts';
+import { assertEarlier, REBUILD, readState, STATE } from './state.ts';
 import { followStatement } from './statements.ts';
 import { FITS_INDEX, LEAGUE_CHANGES, LEAGUES, sourceOf } from './tables.ts';
 
@@ -83,7 +83,8 @@ export async function transferBatch(
   tx: Transaction,
   { openSnapshot, runs, batchChanges = BATCH_CHANGES, onProgress = () => undefined }: Transfer,
 ): Promise<Progress> {
-  const state = await lockState(tx);
+  // With the row locked, only one process writes, and only what follows on the row.
+  const state = readState((await tx.query(`${STATE} FOR UPDATE`))[0]);
   using snapshot = await openSnapshot();
   assertEarlier(state, snapshot);
   const lastSeq = snapshot.lastSeq();
@@ -95,11 +96,6 @@ export async function transferBatch(
   }
   await tx.query(SET_STATE, seq, snapshot.changedAt(seq) ?? null, findPackage().version);
   return { seq, lastSeq, note: seq === lastSeq ? describeLeftOut(snapshot) : undefined };
-}
-
-/** Locks the row of `mirror_state`, so that only one process writes, and only what follows on the row. */
-async function lockState({ query }: Transaction): Promise<MirrorState> {
-  return readState((await query(`${STATE} FOR UPDATE`))[0]);
 }
 
 /** Brings the feed and `leagues` from the change `seq` to the change `last`. Yields how far it is. */

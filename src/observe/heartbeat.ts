@@ -8,9 +8,9 @@ import { createVoice } from '../failure-streak.ts';
 import { type SendRequest, splitAddress } from '../http/request.ts';
 import { isSuccess } from '../http/response.ts';
 import type { Log } from '../log.ts';
+import type { System } from '../service/connection.ts';
 import { retry } from '../service/retry.ts';
 import type { RunReport } from '../sync/report.ts';
-import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
 type Message = {
@@ -18,13 +18,6 @@ type Message = {
   /** The messages about the start and the end of a run have the same id. */
   readonly runId: string;
   readonly text?: string;
-};
-
-type HeartbeatOptions = {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly send: SendRequest;
-  readonly log: Log;
 };
 
 /** The maximum wait before the first retry. It doubles to 8 and 16 s, so that retries outlast most short outages. */
@@ -37,9 +30,11 @@ const MAX_TEXT_LENGTH = 10_000;
  * message at a time. A newer message cancels the retries of an older one, and replaces messages that wait to be sent.
  * Undefined if no heartbeat is set.
  */
-export function openHeartbeat({ heartbeat: source }: Pick<Config, 'heartbeat'>, options: HeartbeatOptions) {
+export function openHeartbeat(
+  { heartbeat: source }: Pick<Config, 'heartbeat'>,
+  { clock, random, send, log }: System & { readonly log: Log },
+) {
   if (source === undefined) return undefined;
-  const { clock, random, send, log } = options;
   /** The only part of the URL that is not secret. */
   const { host } = source().url;
   const voice = createVoice(log, clock, 'debug');

@@ -1,6 +1,7 @@
 import type { DatabaseError } from '../errors.ts';
 import { type Attention, type Freshness, isNote, type OutputStatus } from '../store/queries/overview.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
+import { plural } from '../terminal/text.ts';
 import { formatAge, formatCount } from '../time/duration.ts';
 
 /** The reasons that `/readyz` gives if the worker is not ready. */
@@ -38,7 +39,7 @@ export function assess(input: HealthInput): Verdict {
     const headline = input.freshness?.live_leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
     if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
     const [first, ...others] = warnings;
-    const more = others.length === 0 ? '' : ` (and ${others.length} other problem${others.length === 1 ? '' : 's'})`;
+    const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'other problem')})`;
     return { state: 'warning', headline: `Up to date, but ${first}${more}`, ready: true, reasons: [] };
   }
   const reasons = problems.map(({ reason, message }) => ({ reason, message }));
@@ -143,8 +144,7 @@ const WARNINGS: Readonly<Partial<Record<string, (count: number) => string>>> = {
   'credentials-refused': () => 'the service refuses the credentials',
   failing: (count) => (count === 1 ? 'the last poll failed' : `the last ${count} polls failed`),
   'held-removals': (count) => (count === 1 ? '1 removal is held' : `${formatCount(count)} removals are held`),
-  'rejected-leagues': (count) =>
-    count === 1 ? '1 list element cannot be stored' : `${formatCount(count)} list elements cannot be stored`,
+  'rejected-leagues': (count) => `${plural(count, 'list element')} cannot be stored`,
   webhook: () => 'the webhook accepts nothing',
   mirror: () => 'the mirror is out of date',
   copy: () => 'the published copy is out of date',

@@ -1,9 +1,10 @@
 import type { Validators } from '../service/client.ts';
 import { formatTimestamp } from '../time/clock.ts';
+import { DAY_MS } from '../time/duration.ts';
 import type { Run, RunDeps } from './run.ts';
 
 /** How long a list may stay whose validators never change, and how long no conditions are sent that fail. */
-const DAY_MS = 24 * 3_600_000;
+const LONGEST_MS = DAY_MS;
 const NONE: Validators = { etag: undefined, lastModified: undefined };
 
 /** The validators of the stored list; undefined for a full list, as while removals are held, to be accepted. */
@@ -17,7 +18,7 @@ export function findValidators(deps: RunDeps): Validators | undefined {
   if (last.quiet_fields !== quietFields.join()) return undefined;
   const seenAt = store.runs.lastListAt();
   const age = seenAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(seenAt);
-  if (age < 0 || age > DAY_MS || store.holds.all().size > 0) return undefined;
+  if (age < 0 || age > LONGEST_MS || store.holds.all().size > 0) return undefined;
   return { etag: last.etag ?? undefined, lastModified: last.last_modified ?? undefined };
 }
 
@@ -30,5 +31,5 @@ export function chooseValidators(
   if (conditionsRefused) return NONE;
   const isSuspect = sent === undefined ? (received.etag ?? received.lastModified) !== undefined : attempts > 1;
   const before = (sent === undefined ? runId : runs.lastApplied()?.id) ?? 0;
-  return isSuspect && runs.conditionsFailed(before, formatTimestamp(clock.now() - DAY_MS)) ? NONE : received;
+  return isSuspect && runs.conditionsFailed(before, formatTimestamp(clock.now() - LONGEST_MS)) ? NONE : received;
 }

@@ -1,12 +1,11 @@
 import { createTask, type ParsedFields, validateDetailed } from 'node-cron';
+import { DAY_MS } from './duration.ts';
 import { createZone, type OffsetChange } from './zone.ts';
 
 export type Schedule = ReturnType<typeof parseSchedule>;
 
 /** Returns the first time after another one, in ms. */
 type Finder = (after: number) => number;
-
-const DAY_MS = 86_400_000;
 
 /** No day is rarer than a leap day on a given weekday, which comes again after at most 40 years. */
 const LONGEST_SEARCH_MS = 41 * 366 * DAY_MS;

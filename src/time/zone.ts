@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from './duration.ts';
 
 /** Less than the time between any two changes of a zone: Morocco changes its offset twice within five weeks. */
 const STRIDE_MS = 7 * DAY_MS;

@@ -1,8 +1,7 @@
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR];
-const LAST_WAIT_MS = 10 * HOUR;
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/duration.ts';
+
+const WAITS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS];
+const LAST_WAIT_MS = 10 * HOUR_MS;
 
 /** How long to wait after the `failures`th failed attempt; up to a tenth longer at random (`random` is from 0 to 1). */
 export function retryWaitMs(failures: number, random: number): number {

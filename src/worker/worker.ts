@@ -14,6 +14,7 @@ import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';
 import type { AdvisedDatabase } from '../terminal/advice.ts';
+import { plural } from '../terminal/text.ts';
 import { formatSecond, formatTimestamp } from '../time/clock.ts';
 import type { Schedule } from '../time/next-cron-time.ts';
 import { openDelivery } from '../webhook/delivery.ts';
@@ -153,7 +154,7 @@ async function openMirror({ mirror: source }: Config, { store, deps }: WorkerRes
 
 function logStart(config: Config, { store, deps, interrupted }: WorkerResources, { log, pid }: WorkerOptions): void {
   if (interrupted > 0) {
-    const runs = `${interrupted} unfinished run${interrupted === 1 ? '' : 's'}`;
+    const runs = plural(interrupted, 'unfinished run');
     log.warn({ runs: interrupted }, `marked ${runs} of an earlier worker as interrupted`);
   }
   for (const warning of config.warnings) log.warn(formatProblem(warning));

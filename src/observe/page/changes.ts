@@ -11,12 +11,12 @@ import {
   type RecentChange,
 } from '../../store/queries/changed-polls.ts';
 import type { Facet } from '../../store/queries/leagues.ts';
+import { plural } from '../../terminal/text.ts';
+import { DAY_MS } from '../../time/duration.ts';
 import type { State } from '../worker-state.ts';
 import {
   bdi,
   count,
-  countOf,
-  DAY_MS,
   type Html,
   linkToLeague,
   longNameOfDay,
@@ -75,7 +75,7 @@ function renderForm({ choice, days, sports, leagueName }: ChangesView): Html {
     choice[name] === undefined
       ? ''
       : html`<input type="hidden" name="${name}" value="${choice[name]}"><a class="chosen" title="every ${name}" href="${pathTo({ ...choice, older: undefined, [name]: undefined })}">${words} <span aria-hidden="true">&times;</span></a>`;
-  return html`<div class="line"><h1 id="changes-title">Changes</h1> <p class="muted end">${countOf(total, 'change')} in a year</p>
+  return html`<div class="line"><h1 id="changes-title">Changes</h1> <p class="muted end">${plural(total, 'change')} in a year</p>
 <form action="changes" method="get">${selects}${chosen('poll', 'of one poll')}${chosen('league', visible(leagueName ?? league ?? '', '(no name)'))}
 <input type="date" name="day" aria-label="Day (UTC)" value="${day ?? ''}"><button type="submit">Show</button></form></div>`;
 }

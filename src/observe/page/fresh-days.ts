@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import type { FreshTime, Share } from '../../store/queries/fresh-time.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { plural } from '../../terminal/text.ts';
+import { DAY_MS, formatDuration, HOUR_MS } from '../../time/duration.ts';
 import { briefCause } from '../verdict.ts';
-import { bdi, count, countOf, DAY_MS, dayOf, HOUR_MS, type Html, moment } from './html.ts';
+import { bdi, count, dayOf, type Html, moment } from './html.ts';
 import { HATCH, HATCHED } from './poll-chart.ts';
 
 const STEP = 12;
@@ -39,7 +40,7 @@ export function renderFreshDays(fresh: FreshTime | undefined): Html | '' {
   const { days = [] } = fresh ?? {};
   const known = days.flatMap(({ share }) => (share === undefined ? [] : [share]));
   if (known.length < MIN_DAYS) return '';
-  const summary = `Of the last ${days.length} days, ${countOf(known.length, 'day')} known: ${known.filter((share) => share === 1).length} fresh throughout`;
+  const summary = `Of the last ${days.length} days, ${plural(known.length, 'day')} known: ${known.filter((share) => share === 1).length} fresh throughout`;
   const width = days.length * STEP - STEP + BAR;
   return html`<div class="days"><svg class="chart" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${summary}">${HATCH}${days.map(
     ({ startsAt, share }, index) => renderDay(index * STEP, dayOf(startsAt), share),

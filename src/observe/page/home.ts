@@ -7,12 +7,14 @@ import type { createFacetCounter, Facet, Facets, SportFacet } from '../../store/
 import { readIssues } from '../../store/queries/open-problems.ts';
 import { type Freshness, type OutputStatus, selectRuns } from '../../store/queries/overview.ts';
 import { createSeasonReader } from '../../store/queries/seasons.ts';
+import { plural } from '../../terminal/text.ts';
+import { MINUTE_MS } from '../../time/duration.ts';
 import { causeOf, outputCondition } from '../verdict.ts';
 import type { Read, State } from '../worker-state.ts';
 import { renderDays } from './changes.ts';
 import { glyphOf } from './face.ts';
 import { renderOutages } from './fresh-days.ts';
-import { bdi, count, countOf, dayOf, dueTime, type Html, MINUTE_MS, pathWith, relativeTime, visible } from './html.ts';
+import { bdi, count, dayOf, dueTime, type Html, pathWith, relativeTime, visible } from './html.ts';
 import { explainNone } from './leagues.ts';
 import { MAX_POLLS, renderPolls, spanOf } from './poll-chart.ts';
 import { bandSince, renderSeasons } from './seasons.ts';
@@ -175,6 +177,6 @@ function renderOutput(output: OutputStatus, now: number): Html {
     noted: html`<small>${bdi(last_error ?? '')}</small>`,
     well: html`<small>${done}</small>`,
   }[outputCondition(output)];
-  const what = pending === null ? html`${label}` : html`${countOf(pending, 'change')} pending<small>${label}</small>`;
+  const what = pending === null ? html`${label}` : html`${plural(pending, 'change')} pending<small>${label}</small>`;
   return row(title, html`${what}${state}`);
 }

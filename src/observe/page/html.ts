@@ -1,12 +1,9 @@
 import { html } from 'hono/html';
 import type { Facet } from '../../store/queries/leagues.ts';
+import { plural } from '../../terminal/text.ts';
 import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
-import { formatAge, formatCount } from '../../time/duration.ts';
+import { DAY_MS, formatAge, formatCount, SECOND_MS } from '../../time/duration.ts';
 
-export const SECOND_MS = 1_000;
-export const MINUTE_MS = 60 * SECOND_MS;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 export const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 /** Longer ids may not fit into the URL of a request. */
 const MAX_LINKED_ID_LENGTH = 2_000;
@@ -17,10 +14,6 @@ export type Html = ReturnType<typeof html>;
 type AgeForm = 'ago' | 'old' | 'for' | 'until' | 'due';
 
 export const count = formatCount;
-
-export function countOf(n: number, noun: string): string {
-  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
-}
 
 /** In ms, or ISO 8601. */
 type Time = number | string;
@@ -102,7 +95,7 @@ export function formatRelative(form: AgeForm, at: number, now: number): string {
 /** Isolates text whose writing direction is unknown. `length` is the length of the text before truncation. */
 export function bdi(text: string, length = text.length): Html {
   const rest = length - text.length;
-  return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">&hellip; ${countOf(rest, 'more character')}</span>` : ''}`;
+  return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">&hellip; ${plural(rest, 'more character')}</span>` : ''}`;
 }
 
 /** The same, but `otherwise` for text that cannot be seen, such as none or a space. */

@@ -3,10 +3,11 @@ import { quoteForShell } from '../../store/database-file.ts';
 import type { RecentChange } from '../../store/queries/changed-polls.ts';
 import type { LeagueDetails } from '../../store/queries/leagues.ts';
 import type { SeasonStep } from '../../store/queries/seasons.ts';
+import { plural } from '../../terminal/text.ts';
 import type { State } from '../worker-state.ts';
 import { renderFields, renderSign } from './changes.ts';
 import { monogram } from './face.ts';
-import { bdi, countOf, type Html, moment, momentInText, pathWith, relativeTime, visible } from './html.ts';
+import { bdi, type Html, moment, momentInText, pathWith, relativeTime, visible } from './html.ts';
 import { renderPlace } from './leagues.ts';
 import { describeSeason, isKnownForLong, renderBand } from './seasons.ts';
 
@@ -39,7 +40,7 @@ export function renderLeague(
   const { name, first_seen_at } = details;
   const sport = textOf(details, 'sport').slice(0, MAX_SPORT_LENGTH);
   const isWhole = history.length < MAX_HISTORY;
-  const changes = `${isWhole ? '' : 'at least '}${countOf(history.length, 'change')}`;
+  const changes = `${isWhole ? '' : 'at least '}${plural(history.length, 'change')}`;
   return html`<section aria-labelledby="league-title" data-part="league"><nav aria-label="Path" class="path plain"><a href="leagues">Leagues</a> / <a href="${pathWith('leagues', { sport })}">${visible(sport, '(no sport)')}</a></nav>
 <div class="head">${monogram(id, name || id, 52)}<div><h1 id="league-title">${bdi(name || id)}</h1><p>${renderHead(details, steps, now)}</p></div>
 <p class="end muted">first seen ${momentInText(first_seen_at, now)}<br><a href="${pathWith('changes', { league: id })}">${changes}</a></p></div>${isKnownForLong(steps, now) ? renderBand(steps, now) : ''}</section>

@@ -1,18 +1,9 @@
 import { html } from 'hono/html';
 import type { Facets, Filter, LeaguePage, Sort } from '../../store/queries/leagues.ts';
+import { plural } from '../../terminal/text.ts';
 import type { State } from '../worker-state.ts';
 import { glyphOf, monogram } from './face.ts';
-import {
-  bdi,
-  count,
-  countOf,
-  type Html,
-  linkToLeague,
-  pathWith,
-  relativeTime,
-  renderLinks,
-  renderSelect,
-} from './html.ts';
+import { bdi, count, type Html, linkToLeague, pathWith, relativeTime, renderLinks, renderSelect } from './html.ts';
 
 export const LEAGUES_A_PAGE = 50;
 
@@ -62,7 +53,7 @@ function renderPager({ page, total }: LeaguePage, choice: Choice, label: string)
 function describeRange({ leagues, page, total }: LeaguePage): string {
   const first = (page - 1) * LEAGUES_A_PAGE + 1;
   const range = `${count(first)} to ${count(first + leagues.length - 1)} of `;
-  return `${total > LEAGUES_A_PAGE ? range : ''}${countOf(total, 'league')}`;
+  return `${total > LEAGUES_A_PAGE ? range : ''}${plural(total, 'league')}`;
 }
 
 /** Why there are no leagues at all. `success` is undefined before the first good poll. */

@@ -1,21 +1,11 @@
 import { html } from 'hono/html';
 import type { RunSummary } from '../../store/queries/overview.ts';
 import { describeCounts } from '../../sync/report.ts';
+import { plural } from '../../terminal/text.ts';
 import { formatTimestamp } from '../../time/clock.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { DAY_MS, formatDuration, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../time/duration.ts';
 import type { Schedule } from '../../time/next-cron-time.ts';
-import {
-  count,
-  countOf,
-  DAY_MS,
-  HOUR_MS,
-  type Html,
-  MINUTE_MS,
-  MONTHS,
-  momentInText,
-  SECOND_MS,
-  toSecond,
-} from './html.ts';
+import { count, type Html, MONTHS, momentInText, toSecond } from './html.ts';
 
 const WIDTH = 1080;
 const LEFT = 56;
@@ -89,9 +79,9 @@ export function renderPolls(newestFirst: readonly RunSummary[], fullMs: number, 
   const polls = newestFirst.filter((poll) => xOf(poll) >= LEFT).reverse();
   const [since] = polls.map(({ started_at }) => started_at).toSorted();
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
-  const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed`;
+  const summary = `The last ${plural(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed`;
   const bars = polls.map((poll) => renderPoll(poll, { x: xOf(poll), width, longest }));
-  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${since && html`${countOf(polls.length, 'poll')} since ${momentInText(since, now)} &middot; `}${describeDurations(good)}</p>${renderKey(polls)}</div>
+  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${since && html`${plural(polls.length, 'poll')} since ${momentInText(since, now)} &middot; `}${describeDurations(good)}</p>${renderKey(polls)}</div>
 <div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${HATCH}${took.length === 0 ? '' : renderScale(longest)}${timeTicks(from, to, MAX_TICKS).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
 }
 

@@ -6,8 +6,9 @@ import {
   type SeasonStep,
   type SportLeagues,
 } from '../../store/queries/seasons.ts';
+import { DAY_MS } from '../../time/duration.ts';
 import { glyphOf, monogram } from './face.ts';
-import { count, DAY_MS, dayInText, dayOf, type Html, linkToLeague, MONTHS, pathWith, visible } from './html.ts';
+import { count, dayInText, dayOf, type Html, linkToLeague, MONTHS, pathWith, visible } from './html.ts';
 
 const YEAR_MS = 365 * DAY_MS;
 const LONG_MS = 7 * DAY_MS;

@@ -3,6 +3,7 @@ import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import type { Issues, RejectionGroup } from '../../store/queries/open-problems.ts';
 import type { Attention } from '../../store/queries/overview.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
+import { plural } from '../../terminal/text.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import {
   causeOf,
@@ -15,7 +16,7 @@ import {
 } from '../verdict.ts';
 import type { State } from '../worker-state.ts';
 import { renderFreshDays, renderShares } from './fresh-days.ts';
-import { bdi, count, countOf, dueTime, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
+import { bdi, count, dueTime, type Html, linkToLeague, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './layout.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
@@ -44,7 +45,7 @@ function renderFacts(worker: State, isReadable: boolean): Html {
     .filter((output) => verdict.state === 'good' && outputCondition(output) === 'failing')
     .map(({ name }) => html` &middot; <br><b>the ${OUTPUTS[name].title} fails</b>`);
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
-  return html`${leagues === undefined ? '' : html`${countOf(leagues, 'league')}${lack} &middot; <br>`}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')})${renderLimit(worker)} &middot; <br>${next}${failingOutputs}`;
+  return html`${leagues === undefined ? '' : html`${plural(leagues, 'league')}${lack} &middot; <br>`}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')})${renderLimit(worker)} &middot; <br>${next}${failingOutputs}`;
 }
 
 const hasFailed = ({ attention }: State): boolean =>
@@ -126,7 +127,7 @@ function findNotes({ outputs, attention, failure, freshness, success, settings }
   for (const output of outputs) {
     const { name: what, label, pending_changes: pending, failing_since: since } = output;
     if (outputCondition(output) !== 'failing' || attention.some((row) => row.what === what)) continue;
-    const lack = pending ? `: ${countOf(pending, 'change')} pending` : '';
+    const lack = pending ? `: ${plural(pending, 'change')} pending` : '';
     const summary = `The ${OUTPUTS[what].title} at ${label} fails (${causeOf(output)})${lack}.`;
     const what_to_do = `To see why: league-sync ${what === 'webhook' ? 'webhook test' : 'check'}.`;
     notes.push({ what, since, summary, what_to_do });
@@ -188,7 +189,7 @@ function renderChecks(worker: State, driftCount: number): Html | '' {
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
       ? check(false, 'format as agreed')
-      : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${countOf(driftCount, 'format change')}</a></li>`
+      : html`<li class="${isNew ? 'open' : 'note'}"><a href="#notices">${plural(driftCount, 'format change')}</a></li>`
   }${renderSessionCheck(worker)}${worker.outputs
     .map((output) => [output.name, outputCondition(output)] as const)
     .filter(([, condition]) => condition === 'failing' || condition === 'stopped')
@@ -216,7 +217,7 @@ export function renderNotices(issues: Issues, now: number): Html | '' {
 
 function renderHeldRemovals({ held }: Issues, now: number): Html {
   const rest = held.length - MAX_HELD;
-  return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
+  return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${plural(held.length, 'removal')}</h2>
 <p>Not found in the last list, and kept here as they were. ${explainAccepted(held)}<span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
 <ul class="chips">${held.slice(0, MAX_HELD).map((row) => html`<li>${linkToLeague(row.league_id, row.league_name)}</li>`)}${
     rest > 0 ? html`<li><a href="leagues?status=held">${count(rest)} more</a></li>` : ''
@@ -233,7 +234,7 @@ function explainAccepted(held: readonly HeldRemoval[]): Html | '' {
 
 function renderRejections({ rejections, openRejections: open }: Issues, now: number): Html {
   const rest = open - rejections.reduce((sum, { elements }) => sum + elements, 0);
-  return html`<section aria-labelledby="rejected-title"><h2 id="rejected-title"><span class="tag bad">rejected</span> ${countOf(open, 'element')} of the last list</h2>
+  return html`<section aria-labelledby="rejected-title"><h2 id="rejected-title"><span class="tag bad">rejected</span> ${plural(open, 'element')} of the last list</h2>
 ${rejections.map((group) => renderGroup(group, now))}${rest > 0 ? html`<p class="muted">and ${count(rest)} with other problems</p>` : ''}</section>`;
 }
 

@@ -1,11 +1,13 @@
 import { html } from 'hono/html';
 import { type DayCounts, firstSunday, KINDS, type Kind, WEEKS } from '../../store/queries/changed-polls.ts';
-import { count, countOf, DAY_MS, dayOf, type Html, MONTHS } from './html.ts';
+import { plural } from '../../terminal/text.ts';
+import { DAY_MS } from '../../time/duration.ts';
+import { count, dayOf, type Html, MONTHS } from './html.ts';
 
 /** Such as `3 changes: 1 added, 2 changed`. */
 export function describeKinds(counts: Readonly<Record<Kind, number>>, separator = ', '): string {
   const parts = KINDS.filter((kind) => counts[kind] > 0).map((kind) => `${count(counts[kind])} ${kind}`);
-  const total = parts.length > 1 ? `${countOf(totalOf(counts), 'change')}: ` : '';
+  const total = parts.length > 1 ? `${plural(totalOf(counts), 'change')}: ` : '';
   return total + (parts.join(separator) || 'no changes');
 }
 
@@ -33,7 +35,7 @@ export function renderYear(days: readonly DayCounts[], now: number, links: DayLi
   const filled = new Set(days.map(({ day }) => day));
   const empty = Array.from({ length }, (_, index) => dayOf(first + index * DAY_MS)).filter((day) => !filled.has(day));
   const sum = days.reduce((total, day) => total + totalOf(day), 0);
-  const summary = sum === 0 ? 'no changes yet' : `${countOf(sum, 'change')} on ${countOf(days.length, 'day')}`;
+  const summary = sum === 0 ? 'no changes yet' : `${plural(sum, 'change')} on ${plural(days.length, 'day')}`;
   const [width, height] = [LEFT + WEEKS * STEP_X, TOP + 7 * STEP_Y];
   return html`<div class="scroll" tabindex="0" role="group" aria-label="A year of changes">
 <svg class="chart year" viewBox="0 0 ${width} ${height}" role="group" aria-label="${summary}">${renderMonthNames(first)}${WEEKDAYS.map(

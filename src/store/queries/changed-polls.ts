@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { JsonValue } from '../../league/json.ts';
+import { DAY_MS } from '../../time/duration.ts';
 import { type ChangedField, changedFields, countFields } from './changed-fields.ts';
 import { type Change, lastSeq } from './feed.ts';
 
@@ -180,7 +181,6 @@ function readPollLines(db: Database.Database, filter: PollFilter, limits: ViewLi
 export type DayCounts = { readonly day: string } & Readonly<Record<Kind, number>>;
 
 export const WEEKS = 53;
-const DAY_MS = 86_400_000;
 
 /** The Sunday (ms) that begins the last 53 weeks, of which this one is the last. */
 export function firstSunday(now: number): number {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
+import { DAY_MS } from '../../time/duration.ts';
 import type { runs } from '../schema.ts';
 
-const DAY_MS = 86_400_000;
 /** `runs` is kept for this many days by default. */
 const DAYS = 90;
 const MAX_OUTAGES = 3;
