@@ -13,7 +13,7 @@ import {
   readFeed,
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow-feed.ts';
-import { findByName, listNames } from '../store/queries/leagues.ts';
+import { findByFormerName, findByName, listNames } from '../store/queries/leagues.ts';
 import { escapeAtTerminal, isPipe } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, formatChanges } from './change-text.ts';
@@ -104,7 +104,12 @@ function findLeagueId(path: string, idOrName: string): string {
   if (typeof named === 'string') return named;
   const [league] = named;
   if (league === undefined) {
-    const meant = didYouMean(idOrName, withReader(path, listNames));
+    const [former, names] = withReader(path, (db) => [findByFormerName(db, idOrName), listNames(db)] as const);
+    if (former !== undefined)
+      throw new UsageError(
+        `No league is named "${idOrName}" any longer; use the league_id of the one that was: ${former}.`,
+      );
+    const meant = didYouMean(idOrName, names);
     throw new UsageError(`There is no league with the id or the name "${idOrName}"${meant || '.'}`);
   }
   if (named.length === 1) return league.league_id;

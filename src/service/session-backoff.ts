@@ -1,12 +1,16 @@
 import { RunError } from '../errors.ts';
 import { type Clock, exponentialDelayMs, formatTimestamp } from '../time/clock.ts';
 
+/** The two clocks count milliseconds that begin at different moments. */
+const CLOCK_SET_MS = 1_000;
+
 /** Exponential backoff after failures in a row. */
 export function createBackoff(clock: Clock, { initialMs, maxMs }: { initialMs: number; maxMs: number }) {
   let failures = 0;
   /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = Number.NEGATIVE_INFINITY;
   let cause: RunError | undefined;
+  let toldUntil = 0;
   const remainingMs = (): number => Math.max(0, endsAt - clock.monotonic());
   /** Ends the wait, but keeps the count of failures, so that the next failure continues the backoff. */
   const skip = (): void => {
@@ -22,8 +26,12 @@ export function createBackoff(clock: Clock, { initialMs, maxMs }: { initialMs: n
     },
     /** The error of the last failure; undefined after a success, or if the wait was skipped. */
     error: () => cause,
-    /** The end of the wait (ms) by the wall clock as it is now. */
-    until: (): number => clock.now() + remainingMs(),
+    /** The end of the wait (ms) by the wall clock as it is now; the same each time, unless that clock was set. */
+    until: (): number => {
+      const until = clock.now() + remainingMs();
+      if (Math.abs(until - toldUntil) >= CLOCK_SET_MS) toldUntil = until;
+      return toldUntil;
+    },
     remainingMs,
     skip,
     reset: (): void => {

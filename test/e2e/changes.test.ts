@@ -183,6 +183,16 @@ describe('changes', { timeout: 60_000 }, () => {
       stderr: 'league-sync: There is no league with the id or the name "L2".\n',
     });
   });
+
+  it('says which league had a name that none has any longer', async () => {
+    const { show } = await makeFeed(
+      [makeLeague('l1', { league_name: 'MotoGP' })],
+      [makeLeague('l1', { league_name: 'Grand Prix' })],
+    );
+    expect((await show(['--league', 'motogp'])).stderr).toBe(
+      'league-sync: No league is named "motogp" any longer; use the league_id of the one that was: l1.\n',
+    );
+  });
 });
 
 describe('changes at a terminal', { timeout: 60_000 }, () => {

@@ -12,6 +12,8 @@ describe('check of settings', () => {
     expect(troubles(checked)).toEqual(['fail settings', 'fail settings', 'fail settings', 'warn skipped']);
     for (const name of Object.keys(faulty)) expect(told(checked, 'settings')).toContain(name);
     expect(told(checked, 'database')).toContain('ok ');
+    await bench.start(['run']).waitForLog(({ outcome }) => outcome === 'ok');
+    expect(told(await runCheck(bench, faulty), 'skipped')).toContain('run check with its settings and as its user');
   });
 
   it('gives advice for a first start if none is set', async () => {

@@ -5,8 +5,8 @@ const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const SPORTS = Array.from({ length: 20 }, (_, index) => ({ name: `sport ${index}`, leagues: 20 - index, active: 1 }));
 const FACETS = { sports: SPORTS, statuses: [{ name: 'active', leagues: 210 }] };
 
-function render(choice: Partial<Choice>, facets = FACETS): string {
-  const view = { choice: { sort: 'priority', ...choice }, facets, held: 0 } as const;
+function render(choice: Partial<Choice>, facets = FACETS, removed = 0): string {
+  const view = { choice: { sort: 'priority', ...choice }, facets, held: 0, removed } as const;
   const listing = { total: 0, page: 1, leagues: [] };
   return String(renderLeagues({ ...view, listing }, { now: NOW, success: undefined }));
 }
@@ -34,5 +34,11 @@ describe('the choices of the list of leagues', () => {
     const page = render({}, { sports: [], statuses: [] });
     expect(page).not.toContain('<form');
     expect(page).toContain('No leagues yet.');
+  });
+
+  it('lead to removed leagues if only those match', () => {
+    expect(render({ search: 'golf' }, FACETS, 2)).toContain(
+      '<a href="leagues?q=golf&amp;status=removed">2 removed leagues</a>',
+    );
   });
 });

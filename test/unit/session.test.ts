@@ -10,7 +10,7 @@ import {
 } from '../../src/errors.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
 import { createSession } from '../../src/service/session.ts';
-import type { Resource } from '../../src/service/session-backoff.ts';
+import { createBackoff, LASTING_FAILURE, type Resource } from '../../src/service/session-backoff.ts';
 import type { Token } from '../../src/service/token-expiry.ts';
 import { createTestClock } from '../support/clock.ts';
 import { rejectionOf } from '../support/unit-error.ts';
@@ -269,6 +269,18 @@ describe('a session whose credentials are refused', () => {
     await tellsUntil(until + 2 * HOUR);
     clock.step(-4 * HOUR);
     await tellsUntil(until - 2 * HOUR);
+  });
+
+  it('tells the same time in each failure, though the clocks count milliseconds from different moments', () => {
+    let [now, monotonic] = [0, 0.4];
+    const backoff = createBackoff(
+      { now: () => now, monotonic: () => monotonic, sleep: async () => undefined },
+      LASTING_FAILURE,
+    );
+    backoff.fail();
+    const until = backoff.until();
+    [now, monotonic] = [5_001, 5_000.4];
+    expect(backoff.until()).toBe(until);
   });
 
   it('uses a rotated secret within ten seconds, even during the longest wait', async () => {

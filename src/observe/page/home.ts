@@ -104,7 +104,7 @@ function renderStatuses(statuses: readonly Facet[]): Html {
     .slice(0, MAX_STATUSES)
     .map(
       ({ name, leagues }) =>
-        html`<span><a href="${pathWith('leagues', { status: name })}">${count(leagues)} ${visible(name, '(empty)')}</a></span>`,
+        html`<span><a href="${pathWith('leagues', { status: name })}">${count(leagues)} ${visible(name, '(empty)')}</a></span> `,
     );
   return html`<p class="split plain">${links}</p>`;
 }
@@ -126,7 +126,7 @@ function renderSports(sports: readonly SportFacet[]): Html {
 export function renderWorker(state: State): Html {
   const { now, settings, startedAt, lastLogin: login, path, outputs } = state;
   const { schedule, scope } = settings;
-  const last = login && html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`;
+  const last = login && html` <small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`;
   const rows = [
     row('Service', html`${settings.baseUrl}`),
     row('Session', html`${renderSession(state)}${last}`),
@@ -152,12 +152,12 @@ function row(name: string, value: Html): Html {
 
 function renderSession({ failure, token, now }: State): Html {
   if (failure !== undefined && failure.subject !== 'profile')
-    return html`<span class="bad">${describeFailure(failure)}</span><small>next try at ${dueTime(failure.until, now)}</small>`;
+    return html`<span class="bad">${describeFailure(failure)}</span> <small>next try at ${dueTime(failure.until, now)}</small>`;
   if (token === undefined) return html`no token`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<span class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</span>`;
-  if (leftMs === undefined) return html`logged in<small>expiry unknown</small>`;
-  return html`logged in<small>token expires ${relativeTime(now + leftMs, now, 'until')}</small>`;
+  if (leftMs === undefined) return html`logged in <small>expiry unknown</small>`;
+  return html`logged in <small>token expires ${relativeTime(now + leftMs, now, 'until')}</small>`;
 }
 
 function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailure): string {
@@ -170,13 +170,13 @@ function renderOutput(output: OutputStatus, now: number): Html {
   const { name, label, pending_changes: pending, done_at, last_error, next_attempt_at } = output;
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   const done = done_at === null ? 'nothing yet' : html`last ${relativeTime(done_at, now)}`;
-  const next = next_attempt_at && html`<small>next attempt at ${dueTime(next_attempt_at, now)}</small>`;
+  const next = next_attempt_at && html` <small>next attempt at ${dueTime(next_attempt_at, now)}</small>`;
   const state = {
     stopped: html`<small class="bad">stopped: the receiver is gone (410)</small>`,
     failing: html`<small class="bad">${bdi(causeOf(output))}</small>${next ?? ''}`,
     noted: html`<small>${bdi(last_error ?? '')}</small>`,
     well: html`<small>${done}</small>`,
   }[outputCondition(output)];
-  const what = pending === null ? html`${label}` : html`${plural(pending, 'change')} pending<small>${label}</small>`;
+  const what = pending === null ? html`${label}` : html`${plural(pending, 'change')} pending <small>${label}</small>`;
   return row(title, html`${what}${state}`);
 }

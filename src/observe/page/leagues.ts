@@ -14,6 +14,8 @@ export type LeaguesView = {
   readonly listing: LeaguePage;
   readonly facets: Facets;
   readonly held: number;
+  /** Removed leagues that match the search. */
+  readonly removed: number;
 };
 
 /** The leagues to search, filter and sort. */
@@ -23,7 +25,7 @@ export function renderLeagues(view: LeaguesView, { now, success }: Pick<State, '
   return html`<section aria-labelledby="leagues-title" data-part="search"><div class="line"><h1 id="leagues-title">Leagues</h1>${isEmpty ? '' : renderForm(view)}</div></section>
 <section aria-label="List of leagues" data-part="leagues">${
     listing.leagues.length === 0
-      ? html`<p class="muted">${explainNoMatch(choice, success)}</p>`
+      ? html`<p class="muted">${explainNoMatch(view, success)}</p>`
       : html`<div class="top count"><p class="muted">${describeRange(listing)}${view.held > 0 && choice.status === undefined ? html` &middot; <a href="leagues?status=held">${count(view.held)} held</a>` : ''}</p>${renderPager(listing, choice, 'Pages')}</div>${renderTable(listing, choice, now)}${renderPager(listing, choice, 'Pages, below the list')}`
   }</section>`;
 }
@@ -60,10 +62,14 @@ function describeRange({ leagues, page, total }: LeaguePage): string {
 export const explainNone = (success: object | undefined): string =>
   success === undefined ? 'No leagues yet.' : 'The service lists no leagues.';
 
-function explainNoMatch({ search, sport, status }: Choice, success: object | undefined): Html | string {
+function explainNoMatch({ choice, removed }: LeaguesView, success: object | undefined): Html | string {
+  const { search, sport, status } = choice;
   // All that there were may have been removed.
   if (!search && !sport && !status) return explainNone(success);
-  return html`No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a>`;
+  const words = search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`;
+  if (!status && removed > 0)
+    return html`No live leagues match${words}. <a href="${pathTo({ ...choice, status: 'removed' })}">${plural(removed, 'removed league')}</a>`;
+  return html`No leagues match${words}. <a href="leagues">Show all</a>`;
 }
 
 /** That of the service. */

@@ -1,7 +1,14 @@
 import { html } from 'hono/html';
 import { DatabaseError } from '../../errors.ts';
 import { createDayCounter, KINDS, readChanges, readLines } from '../../store/queries/changed-polls.ts';
-import { createFacetCounter, listLeagues, readLeague, readName, SORTS } from '../../store/queries/leagues.ts';
+import {
+  countLeagues,
+  createFacetCounter,
+  listLeagues,
+  readLeague,
+  readName,
+  SORTS,
+} from '../../store/queries/leagues.ts';
 import { countHeld } from '../../store/queries/open-problems.ts';
 import { readSeasons } from '../../store/queries/seasons.ts';
 import type { Handler, Request, Routes } from '../server.ts';
@@ -59,6 +66,7 @@ export function createPages(monitor: Monitor) {
         facets: countFacets(db),
         held: countHeld(db),
         listing: listLeagues(db, choice, { sort: choice.sort, page, limit: LEAGUES_A_PAGE }),
+        removed: choice.search ? countLeagues(db, { ...choice, status: 'removed' }) : 0,
       }));
       return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, state)];
     }),

@@ -56,23 +56,30 @@ const truncate = (expression: string): string => `substr(${expression}, 1, 200)`
 /** A page of the matching leagues; the last page if `page` is too high. */
 export function listLeagues(db: Database.Database, filter: Filter, options: ListOptions) {
   const { sort = 'priority', page: wanted, limit } = options;
-  const where = buildWhere(filter);
-  const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
-  // Without a filter, the count needs only indexes, as in the view `freshness`.
-  const count = [filter.search, filter.sport, filter.status].some((value) => value)
-    ? `SELECT count(*) FROM leagues WHERE ${where}`
-    : 'SELECT (SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL)';
-  const total = db.prepare<[object], number>(count).pluck().get(values) ?? 0;
+  const total = countLeagues(db, filter);
   const page = Math.min(wanted, Math.max(1, Math.ceil(total / limit)));
   const sql = `SELECT league_id, ${truncate('league_name')} AS league_name, ${truncate('sport')} AS sport, ${truncate('status')} AS status,
       ${truncate('city')} AS city, ${truncate('state')} AS state,
       ${truncate('CAST(priority AS TEXT)')} AS priority, changed_at, removed_at,
       (SELECT held_since FROM held_removals WHERE held_removals.league_id = leagues.league_id) AS held_since
-    FROM leagues WHERE ${where}
+    FROM leagues WHERE ${buildWhere(filter)}
     ORDER BY ${ORDERS[sort]} LIMIT @limit OFFSET @offset`;
-  const found = db.prepare<[object], ListedLeague>(sql).all({ ...values, limit, offset: (page - 1) * limit });
+  const found = db.prepare<[object], ListedLeague>(sql).all({ ...valuesOf(filter), limit, offset: (page - 1) * limit });
   return { total, page, leagues: found };
 }
+
+export function countLeagues(db: Database.Database, filter: Filter): number {
+  // Without a filter, the count needs only indexes, as in the view `freshness`.
+  const sql = [filter.search, filter.sport, filter.status].some((value) => value)
+    ? `SELECT count(*) FROM leagues WHERE ${buildWhere(filter)}`
+    : 'SELECT (SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL)';
+  return db.prepare<[object], number>(sql).pluck().get(valuesOf(filter)) ?? 0;
+}
+
+const valuesOf = (filter: Filter) => ({
+  ...filter,
+  pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%`,
+});
 
 function buildWhere({ search, sport, status }: Filter): string {
   const fits = (column: string): string => `${truncate(column)} LIKE @pattern ESCAPE '\\'`;
@@ -154,6 +161,13 @@ export function findByName(db: Database.Database, name: string): readonly NamedL
   const found = db.prepare<[object], NamedLeague>(sql).all({ name });
   const exact = found.filter((league) => league.league_name === name);
   return exact.length > 0 ? exact : found;
+}
+
+/** The id of the league that last had this name before another; undefined if none had it. */
+export function findByFormerName(db: Database.Database, name: string): string | undefined {
+  const sql = `SELECT league_id FROM league_changes WHERE before ->> 'league_name' = ? COLLATE NOCASE
+    ORDER BY seq DESC LIMIT 1`;
+  return db.prepare<[string], string>(sql).pluck().get(name);
 }
 
 export function listNames(db: Database.Database): readonly string[] {
