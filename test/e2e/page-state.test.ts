@@ -97,7 +97,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
   [
     'fresh data',
     () => openWith([], 'unchanged'),
-    { state: 'good', headline: 'Up to date', facts: NEXT, session: /^logged intoken expires in .*last login .*: ok$/ },
+    { state: 'good', headline: 'Up to date', facts: NEXT, session: /^logged in token expires in .*last login .*: ok$/ },
   ],
   [
     'held removals',
@@ -174,7 +174,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage>, Expected])[] = [
       headline: 'The service refuses the credentials',
       reasons: ['credentials-refused'],
       facts: RETRY,
-      session: /^login refusednext try at .* UTC \(in \d+ s\)/,
+      session: /^login refused next try at .* UTC \(in \d+ s\)/,
     },
   ],
   [
