@@ -14,8 +14,11 @@ export function createFileJudge({ world, past, fail, elapsed, now, longestWaitMs
   let retentionMs = Number.POSITIVE_INFINITY;
   /** The shortest of any life: what it has deleted does not come back. */
   let leastRetentionMs = retentionMs;
-  /** The latest that the wall clock has shown. */
+  /** The latest that the wall clock has shown while old rows could be deleted. */
   let latest = Number.NEGATIVE_INFINITY;
+  let seenAt = 0;
+  /** When the wall clock last jumped so far that nothing is deleted for a day, by the worker that saw it. */
+  let jumpedAt = Number.NEGATIVE_INFINITY;
   /** Whether the worker said at its stop that the end of a run could not be written. */
   let isEndUnsaved = false;
   let searchedSecrets = 0;
@@ -68,11 +71,19 @@ export function createFileJudge({ world, past, fail, elapsed, now, longestWaitMs
       leastRetentionMs = Math.min(leastRetentionMs, retentionMs);
     },
     noteTime: (): void => {
-      latest = Math.max(latest, now());
+      seenAt = now();
+      if (past.lifeBegan > jumpedAt || elapsed() - jumpedAt > DAY_MS) latest = Math.max(latest, seenAt);
+    },
+    /** The wall clock was set. */
+    noteStep: (): void => {
+      if (now() - seenAt > retentionMs) jumpedAt = elapsed();
     },
     noteEndUnsaved: (): void => {
       isEndUnsaved = true;
     },
+    /** While a worker runs. */
+    lookAtRuns: (lastSeq: number): void =>
+      judgeTold(new Map(rows('SELECT id, outcome FROM runs').map(({ id, outcome }) => [id, outcome])), lastSeq),
     /** After a stop or a kill. */
     look: (path: string, isStopped: boolean): void => {
       if (!existsSync(path)) return;

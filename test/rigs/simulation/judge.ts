@@ -132,6 +132,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
       if (polls.isUnsure) return;
       for (const text of await judgeState({ app, said, rows }, known())) fail(text);
       judgeRest();
+      files.lookAtRuns(lastSeq());
     },
     setSettings: (given: Config): void => {
       leewayMs = given.loginLeewayMs;
@@ -168,7 +169,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     markPerson: (): unknown => past.persons.push(elapsed()),
     markStep: (): void => {
       past.steps.push(elapsed());
-      files.noteTime();
+      files.noteStep();
     },
     /** A person has made refused credentials worth another try. */
     expectLogin: (isRunning: boolean): void => {

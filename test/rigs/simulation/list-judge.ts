@@ -72,7 +72,7 @@ export function judgeList(stored: Stored, poll: Poll, report: (text: string) => 
     moved.map(([id]) => id),
     'held since another time than before',
   );
-  if (poll.status === 200 && stored.rejected > 0 !== stored.open > 0)
+  if (poll.status === 200 && stored.rejected !== stored.open)
     report(`${stored.rejected} rejected, but ${stored.open} open`);
   if (list.hasNewField && stored.drift === 0) report('a new field is no drift');
   if (hasBadRows) return;
