@@ -15,8 +15,7 @@ async function serve(...polls: readonly (readonly unknown[])[]) {
   await worker.waitForPoll();
   for (const elements of others) {
     service.script('leagues', listLeagues(elements));
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await worker.pollNow('changed');
   }
   const ask = async (path: string) => {
     const answer = await fetch(url + path);
@@ -96,8 +95,7 @@ describe('/changes.json', () => {
     expect((await ask('/changes.json?since=4&wait=50s')).json).toMatchObject({ changes: [{ seq: 5 }] });
     expect((await ask('/changes.json?since=6&wait=50s')).status).toBe(409);
     // A poll that changes nothing ends no wait.
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
+    await worker.pollNow('unchanged');
     service.script('leagues', listLeagues([...(POLLS[2] ?? []), makeLeague('l4')]));
     worker.send('SIGHUP');
     // As soon as these are answered, others may wait.

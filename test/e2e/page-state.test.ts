@@ -37,8 +37,7 @@ async function openWith(faults: readonly string[], outcome: string, env: Environ
   const stage = await open({}, env);
   await stage.worker.waitForPoll('changed');
   for (const fault of faults) stage.bench.simulator.setFault(fault, true);
-  stage.worker.send('SIGHUP');
-  await stage.worker.waitForPoll(outcome);
+  await stage.worker.pollNow(outcome);
   return stage;
 }
 

@@ -13,8 +13,7 @@ async function serveLists(...lists: readonly (readonly unknown[])[]) {
   await worker.waitForPoll();
   for (const list of others) {
     service.script('leagues', listLeagues(list));
-    worker.send('SIGHUP');
-    await worker.waitForPoll();
+    await worker.pollNow();
   }
   const page = async (path: string): Promise<string> => (await fetch(url + path)).text();
   return { bench, page, text: async (path: string): Promise<string> => textOf(await page(path)) };

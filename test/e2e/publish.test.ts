@@ -25,10 +25,8 @@ describe('the published copy', () => {
     await published(bench, 2);
     const second = identify(bench.copy);
     expect(second.ino).not.toBe(first.ino);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
+    await worker.pollNow('unchanged');
+    await worker.pollNow('unchanged');
     expect((await worker.stop()).code).toBe(0);
     expect(identify(bench.copy)).toEqual(second);
   });

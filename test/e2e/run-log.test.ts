@@ -22,12 +22,10 @@ describe('the log of a worker', () => {
     await worker.waitForLog((line) => isRun(line) && line.kind === 'profile');
     for (const fault of ['bad-rows', 'new-field', 'empty-list', 'not-json', 'always-401', 'redirect', 'etag']) {
       bench.simulator.setFault(fault, true);
-      worker.send('SIGHUP');
-      await worker.waitForPoll();
+      await worker.pollNow();
       bench.simulator.setFault(fault, false);
     }
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
+    await worker.pollNow('unchanged');
     await worker.stop();
 
     const lines = worker.log().filter(isRun);

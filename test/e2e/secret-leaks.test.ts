@@ -84,8 +84,7 @@ describe('a token that the service repeats is written nowhere and printed nowher
     for (const [place, repeat] of Object.entries(PLACES)) {
       say = repeat;
       const logged = worker.log().length;
-      worker.send('SIGHUP');
-      await worker.waitForPoll();
+      await worker.pollNow();
       const written = everythingWritten(bench) + JSON.stringify(worker.log().slice(logged));
       if (written.includes('canary-token')) leaks.push(place);
     }

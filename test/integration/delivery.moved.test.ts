@@ -38,8 +38,7 @@ async function setUpHeld() {
 
 async function poll(worker: RunningProgram, { simulator }: SimulatedBench, leagues: number): Promise<void> {
   simulator.setLeagues(makeLeagues(leagues));
-  worker.send('SIGHUP');
-  await worker.waitForPoll('changed');
+  await worker.pollNow('changed');
 }
 
 describe('while a message waits for its answer', () => {
@@ -107,8 +106,7 @@ it('a message that is given up just before it is sent is not sent', async () => 
 
 it('a SIGHUP during an attempt that then fails has the message tried again at once', async () => {
   const { held, receiver, worker, inFlight } = await setUpHeld();
-  worker.send('SIGHUP');
-  await worker.waitForPoll('unchanged');
+  await worker.pollNow('unchanged');
   held.release({ status: 500 });
   // The wait after a failed attempt would last 5 s.
   await eventually('the message comes again', () => receiver.seen.length === 2, 3_000);

@@ -27,8 +27,7 @@ async function start() {
   await expectNoConnection(postgres);
   const poll = async (priority: number): Promise<void> => {
     change(bench, 5, priority);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await worker.pollNow('changed');
   };
   return { postgres, bench, worker, poll };
 }
@@ -88,8 +87,7 @@ describe('the mirror', () => {
     const seq = await mirroredSeq(postgres);
     for (const priority of [7, 8, 9]) {
       change(bench, 100, priority);
-      worker.send('SIGHUP');
-      await worker.waitForPoll('changed');
+      await worker.pollNow('changed');
     }
     await expect
       .poll(() => warningOf(worker))
@@ -135,8 +133,7 @@ describe('the mirror', () => {
     const next = bench.startWorker();
     expect((await next.waitForLog(({ level }) => level === 40)).msg).toMatch(/^The mirror is ahead of/);
     change(bench, 7, 9);
-    next.send('SIGHUP');
-    await next.waitForPoll('changed');
+    await next.pollNow('changed');
     await next.stop();
     const forked = await bench.run(['mirror']);
     expect(forked.code).toBe(74);

@@ -15,8 +15,7 @@ describe('a worker with a mirror', () => {
     await worker.waitForPoll('changed');
     await expectToFollow(bench, postgres);
     change(bench, 20, 77);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await worker.pollNow('changed');
     await expectToFollow(bench, postgres);
     await worker.stop();
     change(bench, 3, 78);
@@ -51,8 +50,7 @@ describe('a worker with a mirror', () => {
       bench.database,
       "UPDATE held_removals SET accepted_at = NULL; DELETE FROM runs WHERE outcome = 'unchanged'",
     );
-    worker.send('SIGHUP');
-    await worker.waitForPoll();
+    await worker.pollNow();
     await expectToFollow(bench, postgres);
     await worker.stop();
   });

@@ -170,8 +170,7 @@ describe.each([
     const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody@${address}/x?sslmode=disable` };
     const { worker, url } = await serve(await setUp(), env);
     await worker.waitForPoll('changed');
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
+    await worker.pollNow('unchanged');
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     const { msg } = await worker.waitForLog(({ output, level }) => output === 'mirror' && level === 40);
     expect(msg).toMatch(message);

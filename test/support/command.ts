@@ -46,7 +46,7 @@ export function startWorker(options: CommandOptions): RunningProgram {
   const args = ['run'];
   const command = openCommand(args, options);
   const stop = new AbortController();
-  const lines = createProgramLog(command.read);
+  const lines = createProgramLog(command.read, command.hangUp);
   let bytes = 0;
   let characters = 0;
   const readLog = (): void => {

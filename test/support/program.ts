@@ -52,6 +52,8 @@ export type RunningProgram = {
   readonly waitForLog: (fits: (line: LogLine) => boolean) => Promise<LogLine>;
   /** Waits for a run of leagues to end, and returns its line. */
   readonly waitForPoll: (outcome?: string) => Promise<LogLine>;
+  /** Has a worker poll at once, by SIGHUP, and waits for the end of that poll. */
+  readonly pollNow: (outcome?: string) => Promise<LogLine>;
   readonly send: (signal: NodeJS.Signals) => void;
   /** Sends the signal and waits for the end. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit>;
@@ -76,7 +78,10 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
 export function startProgram(args: readonly string[], options: ProgramOptions): RunningProgram {
   const child = spawnProgram(args, options);
   const output = { stdout: '', stderr: '' };
-  const { add, end, reader } = createProgramLog(() => output);
+  const { add, end, reader } = createProgramLog(
+    () => output,
+    () => child.kill('SIGHUP'),
+  );
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
@@ -148,7 +153,7 @@ function readPipeline({ signal, stdout, stderr }: Omit<Exit, 'code'>): Exit {
 }
 
 /** The log of a program as it arrives. `output` is shown if a line that is waited for does not come. */
-export function createProgramLog(output: () => Pick<Exit, 'stdout' | 'stderr'>) {
+export function createProgramLog(output: () => Pick<Exit, 'stdout' | 'stderr'>, hangUp: () => unknown) {
   const lines: LogLine[] = [];
   const watchers = new Set<() => void>();
   let [rest, next, ended] = ['', 0, false];
@@ -187,6 +192,10 @@ export function createProgramLog(output: () => Pick<Exit, 'stdout' | 'stderr'>) 
         typeof line.outcome === 'string' &&
         (outcome === undefined || line.outcome === outcome),
     );
+  const pollNow: RunningProgram['pollNow'] = (outcome) => {
+    hangUp();
+    return waitForPoll(outcome);
+  };
   return {
     /** Parses lines as they arrive: waiting for each of thousands must not parse all of them again. */
     add: (text: string): void => {
@@ -199,7 +208,7 @@ export function createProgramLog(output: () => Pick<Exit, 'stdout' | 'stderr'>) 
       ended = true;
       wake();
     },
-    reader: { alive: () => !ended, log: () => lines, waitForLog, waitForPoll },
+    reader: { alive: () => !ended, log: () => lines, waitForLog, waitForPoll, pollNow },
   };
 }
 

@@ -39,8 +39,7 @@ export async function startFresh(bench: PublishingBench): Promise<RunningProgram
 
 export async function pollChange(bench: PublishingBench, worker: RunningProgram): Promise<void> {
   bench.change();
-  worker.send('SIGHUP');
-  await worker.waitForPoll('changed');
+  await worker.pollNow('changed');
 }
 
 export function identify(path: string) {

@@ -82,8 +82,7 @@ it('a worker that gets SIGUSR1 opens no debugger and keeps running', async () =>
   const worker = bench.start(['run'], settingsOf(bench));
   await worker.waitForPoll('changed');
   worker.send('SIGUSR1');
-  worker.send('SIGHUP');
-  await worker.waitForPoll('unchanged');
+  await worker.pollNow('unchanged');
   const { code, stderr } = await worker.stop();
   expect(code).toBe(0);
   expect(stderr).not.toContain('Debugger');

@@ -48,8 +48,7 @@ describe.runIf(HAS_LITESTREAM)('Litestream', () => {
     await expectReplicated(bench, replica);
     for (let count = 51; count < 55; count += 1) {
       bench.simulator.setLeagues(makeLeagues(count));
-      worker.send('SIGHUP');
-      await worker.waitForPoll('changed');
+      await worker.pollNow('changed');
       await expectReplicated(bench, replica);
       expect((await worker.stop()).code).toBe(0);
       worker = bench.start(['run']);

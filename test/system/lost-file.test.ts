@@ -23,8 +23,7 @@ async function startWorker(): Promise<Place> {
   expect((await bench.run(['backup', backup])).code).toBe(0);
   for (let poll = 1; poll < 4; poll += 1) {
     bench.simulator.setLeagues(makeLeagues(1 + poll));
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await worker.pollNow('changed');
   }
   return { bench, worker, backup };
 }

@@ -146,8 +146,7 @@ describe('an open page', () => {
     await show('hidden');
     await page.clock.pauseAt(Date.now() + 3_600 * SECOND);
     simulator.setFault('drop-third', true);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('held');
+    await worker.pollNow('held');
     await show('visible');
     await page.clock.runFor(2 * SECOND);
     await expect.poll(() => headline(page).textContent(), RENEWED).toMatch(/removals are held$/);
@@ -162,8 +161,7 @@ describe('the user of an open page', () => {
       for (const part of ${PARTS}) part.isOld = true`);
     simulator.setLeagues(moveOne(simulator.leagues()));
     simulator.setFault('drop-third', true);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('held');
+    await worker.pollNow('held');
     await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toMatch(/removals are held$/);
     expect(await page.getByRole('heading', { name: /^held/ }).count()).toBe(1);
@@ -172,8 +170,7 @@ describe('the user of an open page', () => {
     expect(kept).toEqual(['leagues', 'seasons']);
     await page.keyboard.press('Control+A');
     simulator.setFault('drop-third', false);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
+    await worker.pollNow('unchanged');
     await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toBe('Up to date');
     expectQuiet();
@@ -186,8 +183,7 @@ describe('the user of an open page', () => {
     await search.fill('bund');
     await page.evaluate(`for (const part of ${PARTS}) part.isOld = true`);
     simulator.setLeagues(moveOne(simulator.leagues()));
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await worker.pollNow('changed');
     await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => page.getByRole('table').textContent(), RENEWED).toContain('Elsewhere');
     expect(await search.inputValue()).toBe('bund');
@@ -206,8 +202,7 @@ describe('the user of an open page', () => {
     const scroll = "document.querySelector('[data-part=polls] .scroll')";
     await page.evaluate(`${scroll}.scrollLeft = -200`);
     simulator.setLeagues(moveOne(simulator.leagues()));
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await worker.pollNow('changed');
     await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => table.getByRole('row').count(), RENEWED).toBe(3);
     expect(await table.isVisible()).toBe(true);

@@ -37,8 +37,7 @@ async function serveReal(env: Environment = {}) {
   await served.worker.waitForPoll('changed');
   const poll = async (outcome: string, ...faults: readonly string[]) => {
     for (const fault of faults) simulator.setFault(fault, true);
-    served.worker.send('SIGHUP');
-    await served.worker.waitForPoll(outcome);
+    await served.worker.pollNow(outcome);
     for (const fault of faults) simulator.setFault(fault, false);
   };
   return { ...served, simulator, poll };

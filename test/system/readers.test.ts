@@ -78,8 +78,7 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
     looking.catch(() => undefined);
     for (let poll = 1; poll <= CHANGING_POLLS; poll += 1) {
       rename(bench, `of poll ${poll}`);
-      worker.send('SIGHUP');
-      await worker.waitForPoll('changed');
+      await worker.pollNow('changed');
       const looks = instants.length;
       await eventually('the reader has looked again', () => instants.length > looks + 1);
     }

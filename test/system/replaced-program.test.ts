@@ -28,8 +28,7 @@ it.each(['replaced', 'removed'])(
       writeFileSync(join(folder, 'package.json'), manifest.replace(/"version": "[^"]+"/, '"version": "9.9.9"'));
     }
     service.script('leagues', listLeagues([makeLeague('l1')]));
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await worker.pollNow('changed');
     const findFault = () => worker.log().find(({ output, level }) => output === 'copy' && level === 40);
     await eventually('the copy fails', () => findFault() !== undefined);
     expect(findFault()?.err).toMatchObject({

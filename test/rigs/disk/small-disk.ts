@@ -54,8 +54,7 @@ export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
 
 /** Requests a poll, and expects that it fails with the path and the fix, and that the worker keeps running. */
 export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, fix: RegExp): Promise<void> {
-  worker.send('SIGHUP');
-  const { outcome, err, msg } = await worker.waitForPoll();
+  const { outcome, err, msg } = await worker.pollNow();
   expect(outcome).toBe('failed');
   if (!isRepeated(msg)) {
     expect(err).toMatchObject({ kind: 'database', message: expect.stringContaining(bench.database) });

@@ -202,8 +202,7 @@ async function recover(setup: KillSetup): Promise<void> {
 
 async function pollNow(worker: RunningProgram): Promise<void> {
   await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
-  worker.send('SIGHUP');
-  await worker.waitForPoll('changed');
+  await worker.pollNow('changed');
 }
 
 function expectClean(exit: Exit): void {
