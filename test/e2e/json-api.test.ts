@@ -1,22 +1,15 @@
 import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Bench, setUpFor } from '../support/bench.ts';
+import type { Bench } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { DEADLINE_MS } from '../support/program.ts';
-import { listLeagues, startService } from '../support/service.ts';
-import { serveHere } from '../support/status-server.ts';
+import { listLeagues } from '../support/service.ts';
+import { serveLists } from '../support/status-server.ts';
 
-/** A worker that has polled these lists one after the other. Strings are elements in JSON. */
+/** A worker that has polled these lists one after the other. */
 async function serve(...polls: readonly (readonly unknown[])[]) {
-  const [first = [], ...others] = polls;
-  const service = await startService({ leagues: listLeagues(first) });
-  const bench = setUpFor(service.url);
-  const { worker, url } = await serveHere(bench);
-  await worker.waitForPoll();
-  for (const elements of others) {
-    service.script('leagues', listLeagues(elements));
-    await worker.pollNow('changed');
-  }
+  const served = await serveLists(...polls);
+  const { bench, url } = served;
   const ask = async (path: string) => {
     const answer = await fetch(url + path);
     const text = await answer.text();
@@ -26,7 +19,7 @@ async function serve(...polls: readonly (readonly unknown[])[]) {
   const [last] = bench.rows('SELECT last_success_at AS as_of FROM freshness');
   /** How true the data is, in every answer. */
   const provenance = { source, as_of: last?.as_of, stale_at, up_to_date: true };
-  return { bench, url, ask, worker, service, provenance };
+  return { ...served, ask, provenance };
 }
 
 /** What `changes --json` prints, line by line. */

@@ -1,26 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { setUpFor } from '../support/bench.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { listLeagues, startService } from '../support/service.ts';
-import { serveHere } from '../support/status-server.ts';
+import { serveLists } from '../support/status-server.ts';
 
-/** Polls these lists one after the other. */
-async function serveLists(...lists: readonly (readonly unknown[])[]) {
-  const [first = [], ...others] = lists;
-  const service = await startService({ leagues: listLeagues(first) });
-  const bench = setUpFor(service.url);
-  const { worker, url } = await serveHere(bench);
-  await worker.waitForPoll();
-  for (const list of others) {
-    service.script('leagues', listLeagues(list));
-    await worker.pollNow();
-  }
+/** Polls these lists one after the other, and returns the HTML and the text of pages. */
+async function servePages(...lists: readonly (readonly unknown[])[]) {
+  const { bench, url } = await serveLists(...lists);
   const page = async (path: string): Promise<string> => (await fetch(url + path)).text();
   return { bench, page, text: async (path: string): Promise<string> => textOf(await page(path)) };
 }
 
-/** The same, and returns only the HTML of pages. */
-const serve = async (...lists: readonly (readonly unknown[])[]) => (await serveLists(...lists)).page;
+/** The same, and only the HTML. */
+const serve = async (...lists: readonly (readonly unknown[])[]) => (await servePages(...lists)).page;
 
 /** The names of the leagues in a list, or of the leagues whose changes are shown. */
 const namesIn = (page: string): readonly string[] =>
@@ -56,7 +46,7 @@ describe('the pages', () => {
       makeLeague('m1', { sport: 'golf', status: 'inactive', city: 'Oslo 100%_' }),
       makeLeague('m2', { sport: 'golf' }),
     ];
-    const { page, text } = await serveLists([...makeLeagues(120), ...golf]);
+    const { page, text } = await servePages([...makeLeagues(120), ...golf]);
     const first = await page('/leagues');
     expect(textOf(first)).toContain('1 to 50 of 122 leagues');
     expect(namesIn(first).slice(0, 3)).toEqual(['League l1', 'League l2', 'League l3']);
@@ -89,7 +79,7 @@ describe('the pages', () => {
   });
 
   it('show all fields of a league, its history, and the statement for it', async () => {
-    const { bench, page, text } = await serveLists([makeLeague("l'1")], [makeLeague("l'1", { city: 'Oslo', odd: 1 })]);
+    const { bench, page, text } = await servePages([makeLeague("l'1")], [makeLeague("l'1", { city: 'Oslo', odd: 1 })]);
     const league = await page("/league?id=l'1");
     expect(textOf(league)).toMatch(/ 11 without a value /);
     expect(league.match(/<dt>/g)).toHaveLength(20 + 2);
@@ -119,7 +109,7 @@ describe('the pages', () => {
 
   it('show the changes of a sport, a field, a league and a day, and older ones', async () => {
     const list = makeLeagues(40).map((league, index) => (index === 0 ? { ...league, sport: 'golf' } : league));
-    const { bench, page } = await serveLists(
+    const { bench, page } = await servePages(
       list,
       ...Array.from({ length: 6 }, (_, nth) => changeCity(list, `City ${nth}`, 20)),
     );
@@ -148,7 +138,7 @@ describe('the pages', () => {
     const sports = Array.from({ length: 100 }, (_, index) =>
       makeLeague(`l${index}`, { sport: `${index}${'<'.repeat(100_000)}` }),
     );
-    const { page, text } = await serveLists([...sports, makeLeague('x'.repeat(20_000), { league_name: 'Long id' })]);
+    const { page, text } = await servePages([...sports, makeLeague('x'.repeat(20_000), { league_name: 'Long id' })]);
     for (const path of ['/', '/leagues', '/leagues?page=3']) expect((await page(path)).length).toBeLessThan(1_000_000);
     const [first] = /leagues\?sport=\d[^"]*/.exec(await page('/')) ?? [];
     expect(await text(`/${first?.replaceAll('&amp;', '&')}`)).toContain('1 league ');

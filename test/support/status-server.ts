@@ -30,12 +30,16 @@ async function whenListening(bench: Bench, worker: RunningProgram): Promise<Serv
   return { bench, worker, url: String(url), port: Number(new URL(String(url)).port) };
 }
 
-/** Serves the page of a worker whose service sends these leagues; resolves when they are stored. */
-export async function serveLeagues(leagues: readonly object[]): Promise<Served> {
-  const service = await startService({ leagues: listLeagues(leagues) });
-  const served = await serve(setUpFor(service.url));
+/** Serves a worker in this process that has polled these lists one after the other. Strings are elements in JSON. */
+export async function serveLists(...[first = [], ...others]: readonly (readonly unknown[])[]) {
+  const service = await startService({ leagues: listLeagues(first) });
+  const served = await serveHere(setUpFor(service.url));
   await served.worker.waitForPoll();
-  return served;
+  for (const list of others) {
+    service.script('leagues', listLeagues(list));
+    await served.worker.pollNow();
+  }
+  return { ...served, service };
 }
 
 /** The status and the reasons of `/readyz`. */

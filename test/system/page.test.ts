@@ -4,7 +4,7 @@ import { DEMO_SECRET } from '../../src/simulator/receiver.ts';
 import { setUp } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type Environment, eventually } from '../support/program.ts';
-import { serve, serveLeagues } from '../support/status-server.ts';
+import { serve, serveLists } from '../support/status-server.ts';
 import { expectAccessible, expectFits, LOOKS, type Look, NO_BROWSER, openTab, takePicture } from './browser.ts';
 
 const PATHS = ['/', '/leagues', '/changes', '/changes?poll=1&kind=added'];
@@ -69,7 +69,7 @@ const STATES: Readonly<Record<string, () => Promise<string>>> = {
 
 async function serveHostile(): Promise<string> {
   const leagues = HOSTILE.map(([id, name]) => makeLeague(id, { league_name: name, sport: name.slice(0, 300) }));
-  return (await serveLeagues(leagues)).url;
+  return (await serveLists(leagues)).url;
 }
 
 const NFL = '981cfa69-3946-59e8-bc6e-e7b00f37cadc';
