@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createWallClock } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
@@ -9,7 +8,7 @@ import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
 import { listLeagues, startService } from '../support/service.ts';
-import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, showAtTerminal } from '../support/terminal.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 /** A database in an otherwise empty working directory. */
@@ -198,18 +197,11 @@ describe('changes', { timeout: 60_000 }, () => {
 describe('changes at a terminal', { timeout: 60_000 }, () => {
   needTerminal();
 
-  /** The output as lines. */
-  async function look({ path }: Feed, args: string, columns: number): Promise<readonly string[]> {
-    const env = { LEAGUE_SYNC_DATABASE: path, TERM: 'xterm' };
-    const terminal = startAtTerminal(`changes ${args}`, { cwd: dirname(path), env, columns });
-    expect(await terminal.waitForExit()).toBe(0);
-    return stripVTControlCharacters(terminal.screen()).trimEnd().split('\r\n');
-  }
   it('shows by day the old and new value of each field, and no id', async () => {
-    const columns = 80;
-    const feed = await makeFeed(...LIFE);
-    const lines = await look(feed, '', columns);
-    expect(lines.filter((line) => line.length > columns)).toEqual([]);
+    const { path } = await makeFeed(...LIFE);
+    const env = { LEAGUE_SYNC_DATABASE: path, TERM: 'xterm' };
+    const { code, lines } = await showAtTerminal('changes', { cwd: dirname(path), env, columns: 80 });
+    expect([code, lines.filter((line) => line.length > 80)]).toEqual([0, []]);
     expect(lines.map((line) => line.trim().replace(/ {2,}/g, '  '))).toEqual([
       'Fri 2026-11-20 (UTC)',
       '1  12:00  + First League',

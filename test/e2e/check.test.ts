@@ -7,7 +7,7 @@ import { dumpTables, execute } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import { eventually } from '../support/program.ts';
 import { serve } from '../support/status-server.ts';
-import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, showAtTerminal } from '../support/terminal.ts';
 
 const NAMES = `settings, polls, database, lock, disk, owner, listen, name, connection, tls, login,
   clock, profile, leagues, interface, next poll`.split(/,\s+/);
@@ -73,9 +73,8 @@ describe('check at a terminal', () => {
   it('wraps at words, prints each fix on its own line, and counts at the end', async () => {
     const bench = await setUp({ faults: ['wrong-clock', 'profile-forbidden'] });
     const env = { ...bench.env, LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *', NO_COLOR: '1' };
-    const terminal = startAtTerminal('check', { cwd: bench.folder, env, columns: 80 });
-    expect(await terminal.waitForExit()).toBe(1);
-    const lines = terminal.screen().trimEnd().split(/\r?\n/);
+    const { code, lines } = await showAtTerminal('check', { cwd: bench.folder, env, columns: 80 });
+    expect(code).toBe(1);
     expect(lines.filter((line) => line.length > 80 && line.trim().includes(' ', 62))).toEqual([]);
     const clock = lines.findIndex((line) => line.startsWith('warn  clock'));
     // The skew may be printed as 2 h or 120 min, which moves the line break.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Bench, setUpSynced } from '../support/bench.ts';
 import { fingerprint } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
-import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, showAtTerminal, startAtTerminal } from '../support/terminal.ts';
 
 /** Statements that must be refused. */
 const REFUSED = [
@@ -164,9 +164,9 @@ describe('query at a terminal', () => {
     const bench = await setUpSynced();
     const show = async (sql: string): Promise<readonly string[]> => {
       const env = { ...bench.env, NO_COLOR: '1' };
-      const terminal = startAtTerminal(`query "${sql}"`, { cwd: bench.folder, env, columns: 80 });
-      expect(await terminal.waitForExit()).toBe(0);
-      return terminal.screen().trimEnd().split('\r\n');
+      const { code, lines } = await showAtTerminal(`query "${sql}"`, { cwd: bench.folder, env, columns: 80 });
+      expect(code).toBe(0);
+      return lines;
     };
     expect((await show('SELECT league_id, kind FROM league_changes LIMIT 2'))[0]).toBe(
       `${'league_id'.padEnd(36)}  kind`,

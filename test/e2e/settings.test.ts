@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PASSWORD, setUp, USERNAME } from '../support/bench.ts';
 import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
-import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, showAtTerminal } from '../support/terminal.ts';
 
 const REQUIRED = ['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD'];
 
@@ -35,9 +35,9 @@ describe('settings at a terminal', () => {
   needTerminal();
 
   it('that are missing fit its width, with each fix on its own line', async () => {
-    const terminal = startAtTerminal('sync', { cwd: makeFolder().path, env: { NO_COLOR: '1' }, columns: 80 });
-    expect(await terminal.waitForExit()).toBe(78);
-    const lines = terminal.screen().trimEnd().split(/\r?\n/);
+    const at = { cwd: makeFolder().path, env: { NO_COLOR: '1' }, columns: 80 };
+    const { code, lines } = await showAtTerminal('sync', at);
+    expect(code).toBe(78);
     expect(lines.slice(0, 6)).toEqual([
       'league-sync: the settings cannot be used:',
       '  - LEAGUE_SYNC_BASE_URL is not set',

@@ -1,13 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { readLines } from '../support/program.ts';
-import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, showAtTerminal } from '../support/terminal.ts';
 
 /** A service and a database with the same ten leagues. */
 async function setUpInStep(): Promise<SimulatedBench> {
@@ -105,37 +104,33 @@ describe('sync --dry-run', () => {
 describe('at a terminal', () => {
   needTerminal();
 
-  /** The output as lines, and the exit code. */
-  async function show(bench: SimulatedBench, args: string, columns: number) {
-    const terminal = startAtTerminal(args, { cwd: bench.folder, env: { ...bench.env, TERM: 'xterm' }, columns });
-    const code = await terminal.waitForExit();
-    return { code, lines: stripVTControlCharacters(terminal.screen()).trimEnd().split('\r\n') };
-  }
+  const show = ({ folder: cwd, env }: SimulatedBench, args: string) =>
+    showAtTerminal(args, { cwd, env: { ...env, TERM: 'xterm' }, columns: 80 });
 
   it('the first sync says how to look at the leagues, and a dry run counts what changes alike', async () => {
     const bench = await setUp();
     const all = '→ all of them: league-sync sync --dry-run | cat';
-    expect((await show(bench, 'sync --dry-run', 80)).lines).toEqual([
+    expect((await show(bench, 'sync --dry-run')).lines).toEqual([
       'added  124 leagues: NFL, NFL Preseason, NCAA Football, …',
       ...[all, '', 'dry run  124 added; nothing was written'],
     ]);
-    expect((await show(bench, 'sync', 80)).lines).toEqual([
+    expect((await show(bench, 'sync')).lines).toEqual([
       expect.stringMatching(/^leagues {2}124 added \(.+\)$/),
       '→ league-sync query "SELECT league_name, sport FROM active_leagues"',
     ]);
     bench.simulator.setFault('new-field', true);
     execute(bench.database, "UPDATE leagues SET priority = 99 WHERE league_name = 'UFL'");
-    const { lines } = await show(bench, 'sync --dry-run', 80);
+    const { lines } = await show(bench, 'sync --dry-run');
     expect(lines).toEqual([
       'changed  124 leagues  extra  {} → {"broadcast_partner":"Example TV"}',
       'changed  UFL  priority  99 → 5',
       ...[all, '', 'dry run  124 changed; nothing was written'],
     ]);
     bench.simulator.setFault('down', true);
-    expect((await show(bench, 'sync', 80)).lines.at(-1)).toBe('             → league-sync check');
+    expect((await show(bench, 'sync')).lines.at(-1)).toBe('             → league-sync check');
     bench.simulator.setFault('down', false);
     bench.simulator.setFault('login-refused', true);
-    expect((await show(bench, 'sync', 80)).lines.slice(-2)).toEqual([
+    expect((await show(bench, 'sync')).lines.slice(-2)).toEqual([
       '             → check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API',
       '               access is enabled for this account',
     ]);

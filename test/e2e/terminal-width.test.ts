@@ -1,7 +1,6 @@
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { setUpSynced } from '../support/bench.ts';
-import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, showAtTerminal } from '../support/terminal.ts';
 
 const COMMANDS = ['sync', 'check', 'accept-removals --yes', 'webhook replay --since 1', 'status --database nowhere.db'];
 /** The column in which the longest lead of a line ends. */
@@ -16,9 +15,7 @@ describe('at a terminal', () => {
     bench.simulator.setFault('drop-third', true);
     for (const command of COMMANDS) {
       const env = { ...bench.env, TERM: 'xterm' };
-      const terminal = startAtTerminal(command, { cwd: bench.folder, env, columns });
-      await terminal.waitForExit();
-      const lines = stripVTControlCharacters(terminal.screen()).trimEnd().split('\r\n');
+      const { lines } = await showAtTerminal(command, { cwd: bench.folder, env, columns });
       expect(lines[0]).not.toBe('');
       const wide = lines.filter((line) => [...line].length > columns);
       // A path or an address is one word.

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
 import { type Environment, eventually, PROGRAM } from './program.ts';
@@ -64,4 +65,11 @@ export function startAtTerminal(args: string, { cwd, env, columns }: TerminalOpt
       return code ?? -1;
     },
   };
+}
+
+/** Runs a command to its end at a terminal. Returns the lines on its screen, without colours. */
+export async function showAtTerminal(args: string, options: TerminalOptions) {
+  const terminal = startAtTerminal(args, options);
+  const code = await terminal.waitForExit();
+  return { code, lines: stripVTControlCharacters(terminal.screen()).trimEnd().split('\r\n') };
 }

@@ -6,7 +6,7 @@ import { runCommand } from '../support/command.ts';
 import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { eventually, type LogLine, readLines, runProgram, startProgram } from '../support/program.ts';
-import { CONTROL_C, needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { CONTROL_C, needTerminal, showAtTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const PAGE_PORT = 9464;
 
@@ -90,9 +90,8 @@ describe('a demo at a terminal', () => {
 
   it('opens with its page, tells each poll in one line, and ends with what is kept and what to type next', async () => {
     const { path: cwd } = makeFolder();
-    const demo = startAtTerminal('demo --for 5s', { cwd, env: { NO_COLOR: '1' }, columns: 80 });
-    expect(await demo.waitForExit()).toBe(0);
-    const lines = demo.screen().trimEnd().split('\r\n');
+    const { code, lines } = await showAtTerminal('demo --for 5s', { cwd, env: { NO_COLOR: '1' }, columns: 80 });
+    expect(code).toBe(0);
     const database = join(cwd, 'demo-data', 'leagues.db');
     expect(lines[0]).toMatch(/^page {6}http:\/\/127\.0\.0\.1:\d+$/);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
