@@ -7,9 +7,8 @@ import { execute, type Row, readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
-import { listLeagues, startService } from '../support/service.ts';
 import { needTerminal, showAtTerminal } from '../support/terminal.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 /** A database in an otherwise empty working directory. */
 type Feed = {
@@ -25,13 +24,11 @@ async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed
   const folder = makeFolder();
   const cwd = folder.path;
   const path = folder.file('leagues.db');
-  await using service = await startService();
   let now = FIRST_AT;
   const clock = createWallClock(() => now);
-  await using bench = await openBench({ folder, url: service.url, clock });
+  await using bench = await setUpBench({}, { folder, clock });
   for (const elements of polls) {
-    service.script('leagues', listLeagues(elements));
-    expect((await bench.poll()).outcome).toBe('changed');
+    expect((await bench.pollWith(elements)).outcome).toBe('changed');
     now += 60_000;
   }
   const show: Feed['show'] = (args = [], { env = {}, ...more } = {}) =>

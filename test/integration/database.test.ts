@@ -2,13 +2,11 @@ import { expect, it } from 'vitest';
 import { checkFile } from '../../src/check/database.ts';
 import { fingerprint, makeFolder } from '../support/folder.ts';
 import { addMigration, PRESENT_SCHEMA } from '../support/later-version.ts';
-import { startService } from '../support/service.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 it('a database of an older schema is a warning that says what the next start does, and stays as it is', async () => {
   using folder = makeFolder();
-  await using service = await startService();
-  const bench = await openBench({ folder, url: service.url });
+  const bench = await setUpBench({}, { folder });
   await bench.poll();
   await bench[Symbol.asyncDispose]();
   const migrations = addMigration(folder.file('migrations'), ['ALTER TABLE `leagues` ADD COLUMN `note` TEXT;']);

@@ -5,8 +5,7 @@ import { followFeed } from '../../src/store/queries/follow-feed.ts';
 import { runCommand } from '../support/command.ts';
 import { readRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { startService } from '../support/service.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 /** Two leagues in turn; ten changes a poll, a poll a second, from a minute before midnight. */
 const CHANGES = 1_200;
@@ -19,8 +18,7 @@ const APPEND = `INSERT INTO league_changes (run_id, at, league_id, kind, before,
 const CHARS = 55;
 
 async function makeEmptyDatabase(): Promise<string> {
-  await using service = await startService();
-  await using bench = await openBench({ folder: makeFolder(), url: service.url });
+  await using bench = await setUpBench({}, { folder: makeFolder() });
   await bench.poll();
   return bench.path;
 }

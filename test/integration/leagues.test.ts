@@ -4,8 +4,7 @@ import { createSeasonReader } from '../../src/store/queries/seasons.ts';
 import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { listLeagues as reply, startService } from '../support/service.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 const LEAGUES = [
   makeLeague('a', { league_name: 'Alpha', sport: 'soccer', city: 'Rome' }),
@@ -17,13 +16,9 @@ let folder: Folder;
 
 beforeAll(async () => {
   folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url });
+  await using bench = await setUpBench({}, { folder });
   // The league c leaves the list, alone, so that the guard lets it go.
-  for (const leagues of [LEAGUES, LEAGUES.slice(0, 2)]) {
-    service.script('leagues', reply(leagues));
-    expect((await bench.poll()).outcome).toBe('changed');
-  }
+  for (const leagues of [LEAGUES, LEAGUES.slice(0, 2)]) expect((await bench.pollWith(leagues)).outcome).toBe('changed');
 });
 afterAll(() => folder[Symbol.dispose]());
 
@@ -70,36 +65,24 @@ describe('the leagues that a filter finds', () => {
   });
 
   it('are sorted by a number at the end of the name, then by the number', async () => {
-    using numbered = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder: numbered, url: service.url });
+    await using bench = await setUpBench();
     const names = ['Ligue 1', 'League 10', 'league 2', 'League', 'League 1', '2. Liga'];
-    service.script('leagues', reply(names.map((league_name, id) => makeLeague(`l${id}`, { league_name }))));
-    await bench.poll();
-    const { leagues } = withDatabase(numbered.file('leagues.db'), (db) =>
-      listLeagues(db, {}, { page: 1, limit: 10, sort: 'name' }),
-    );
+    await bench.pollWith(names.map((league_name, id) => makeLeague(`l${id}`, { league_name })));
+    const { leagues } = withDatabase(bench.path, (db) => listLeagues(db, {}, { page: 1, limit: 10, sort: 'name' }));
     expect(leagues.map(({ league_name }) => league_name).join(', ')).toBe(
       '2. Liga, League, League 1, league 2, League 10, Ligue 1',
     );
   });
 
   it('are in season, begin soon or ended lately by what the service sends, and else in no group', async () => {
-    using seasons = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder: seasons, url: service.url });
+    await using bench = await setUpBench();
     const types = { on: 'regular', late: 'playoffs', pre: 'Preseason', over: 'playoffs', none: '', removed: 'regular' };
     const before = Object.entries(types).map(([id, type]) => makeLeague(id, { active_season_type: type }));
     const after = before
       .slice(0, 5)
       .map((league) => (league.league_id === 'over' ? { ...league, status: 'inactive' } : league));
-    for (const leagues of [before, after]) {
-      service.script('leagues', reply(leagues));
-      await bench.poll();
-    }
-    const overview = withDatabase(seasons.file('leagues.db'), (db) =>
-      createSeasonReader()(db, new Date().toISOString(), '2026'),
-    );
+    for (const leagues of [before, after]) await bench.pollWith(leagues);
+    const overview = withDatabase(bench.path, (db) => createSeasonReader()(db, new Date().toISOString(), '2026'));
     const idsIn = (group: 'now' | 'soon' | 'ended') =>
       overview[group].map(({ leagues, first }) => [leagues, first.map(({ league_id }) => league_id).join()]);
     expect([idsIn('now'), idsIn('soon'), idsIn('ended')]).toEqual([[[2, 'late,on']], [[1, 'pre']], [[1, 'over']]]);

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
-import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { startService } from '../support/service.ts';
-import { openBench, setUpBench } from '../support/worker-resources.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 // What is removed, held and accepted in any history of polls is tested in test/rigs/model, and the rules of the guard in
 // unit/removal-guard.
@@ -44,10 +42,8 @@ it.each([
   ['active', '/events/v1/leagues/?status=active'],
   ['inactive', '/events/v1/leagues/?status=inactive'],
 ])('a filtered answer of scope %s is asked for with %s', async (scope, path) => {
-  using folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url, settings: { STATUS: scope } });
+  await using bench = await setUpBench({}, { settings: { STATUS: scope } });
   await bench.poll();
-  expect(service.seen('leagues').map((request) => request.path)).toEqual([path]);
+  expect(bench.service.seen('leagues').map((request) => request.path)).toEqual([path]);
   expect(bench.rows('SELECT scope FROM runs')).toEqual([{ scope }]);
 });

@@ -8,8 +8,8 @@ import { holdForWriting, readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { createTestLog } from '../support/log-lines.ts';
-import { listLeagues, startService } from '../support/service.ts';
-import { type Bench, openBench, setUpBench } from '../support/worker-resources.ts';
+import { listLeagues } from '../support/service.ts';
+import { type Bench, setUpBench } from '../support/worker-resources.ts';
 
 const OUTCOMES = 'SELECT id, outcome, error_kind FROM runs ORDER BY id';
 const LOGINS = 'SELECT outcome, reason FROM logins ORDER BY id';
@@ -86,10 +86,9 @@ describe('the end of a run that could not be written', () => {
 
   it('is written when the worker ends, as soon as another program lets it, if no run follows', async () => {
     using folder = makeFolder();
-    await using service = await startService();
     const path = folder.file('leagues.db');
     {
-      await using bench = await openBench({ folder, url: service.url });
+      await using bench = await setUpBench({}, { folder });
       const putBack = await failUnwritten(bench);
       putBack();
       setTimeout(holdForWriting(path).end, 300);

@@ -149,13 +149,11 @@ describe.concurrent('the login', () => {
     using folder = makeFolder();
     const file = folder.file('secret');
     writeFileSync(file, 'the password');
-    await using service = await startService();
-    const settings = { PASSWORD: '', PASSWORD_FILE: file };
-    await using bench = await openBench({ folder, url: service.url, settings });
+    await using bench = await setUpBench({}, { folder, settings: { PASSWORD: '', PASSWORD_FILE: file } });
     rmSync(file);
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'credentials' } });
     expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'failed', reason: 'manual' }]);
-    expect(service.requests).toEqual([]);
+    expect(bench.service.requests).toEqual([]);
   });
 
   it('has its tokens taken out of what is stored, but no word that is the password', async () => {

@@ -14,7 +14,7 @@ import { makeLeagues } from '../support/leagues.ts';
 import { listLeagues, startService } from '../support/service.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf } from '../support/unit-error.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
@@ -44,12 +44,9 @@ async function openAndClose(path: string, folder = migrations) {
 
 /** A database of the current schema with the rows of some polls. */
 async function fill(folder: Folder): Promise<string> {
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url });
-  for (const leagues of [makeLeagues(3), makeLeagues(3, { city: 'Ghent' }), makeLeagues(2)]) {
-    service.script('leagues', listLeagues(leagues));
-    expect((await bench.poll()).outcome).toBe('changed');
-  }
+  await using bench = await setUpBench({}, { folder });
+  for (const leagues of [makeLeagues(3), makeLeagues(3, { city: 'Ghent' }), makeLeagues(2)])
+    expect((await bench.pollWith(leagues)).outcome).toBe('changed');
   await bench.pollProfile();
   return bench.path;
 }
@@ -125,9 +122,8 @@ describe('a database that holds something', () => {
     using folder = makeFolder();
     using killed = makeFolder();
     const newer = newerMigrations(folder, 'newer');
-    await using service = await startService({ leagues: listLeagues(makeLeagues(3)) });
-    await using bench = await openBench({ folder, url: service.url });
-    await bench.poll();
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(3));
     const path = killed.file('leagues.db');
     for (const suffix of ['', '-wal']) copyFileSync(`${bench.path}${suffix}`, `${path}${suffix}`);
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);

@@ -47,12 +47,12 @@ export type BenchOptions = {
 /** A bench with a folder and a handwritten service of its own. */
 export type ServedBench = Awaited<ReturnType<typeof setUpBench>>;
 
-/** Starts a service with these replies, and opens a bench for it in an empty folder. */
+/** Starts a service with these replies, and opens a bench for it in an empty folder, unless one is given. */
 export async function setUpBench(replies: Replies = {}, options: Partial<BenchOptions> = {}) {
   const all = new AsyncDisposableStack();
-  const folder = all.use(makeFolder());
+  const folder = options.folder ?? all.use(makeFolder());
   const service = all.use(await startService(replies));
-  const bench = all.use(await openBench({ folder, url: service.url, ...options }));
+  const bench = all.use(await openBench({ url: service.url, ...options, folder }));
   /** One poll that is answered with these elements. */
   const pollWith = (elements: readonly unknown[]): Promise<RunReport> => {
     service.script('leagues', listLeagues(elements));

@@ -4,21 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { setUpFor } from '../support/bench.ts';
 import { execute, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { makeLeague } from '../support/leagues.ts';
+import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram, startProgram } from '../support/program.ts';
-import { listLeagues, startService } from '../support/service.ts';
 import { CONTROL_C, needTerminal, startAtTerminal } from '../support/terminal.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 /** A database with three leagues, and functions that follow its feed and add to it. */
-async function makeFeed(leagues = 3) {
+async function makeFeed() {
   const folder = makeFolder();
   const path = folder.file('leagues.db');
-  const list = Array.from({ length: leagues }, (_, index) => makeLeague(`l${index + 1}`));
-  const service = await startService({ leagues: listLeagues(list) });
   {
-    await using bench = await openBench({ folder, url: service.url });
-    await bench.poll();
+    await using bench = await setUpBench({}, { folder });
+    await bench.pollWith(makeLeagues(3));
   }
   const follow = (args: readonly string[], more = {}): RunningProgram =>
     startProgram(['changes', '--follow', ...args], { cwd: folder.path, env: { LEAGUE_SYNC_DATABASE: path }, ...more });
