@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
 import { createWallClock } from '../support/clock.ts';
 import { dumpTables, execute } from '../support/database.ts';
+import { DAY, MINUTE } from '../support/durations.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { fail, listLeagues, type Reply, reset, type Service } from '../support/service.ts';
 import { openBench, type ServedBench, setUpBench } from '../support/worker-resources.ts';
 
 const ETAG = '"v1"';
 const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 function listWith(elements: readonly unknown[], headers: Readonly<Record<string, string>> = { etag: ETAG }): Reply {
   return listLeagues(elements, {}, headers);

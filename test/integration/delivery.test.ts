@@ -7,13 +7,12 @@ import { type Delivery, openDelivery } from '../../src/webhook/delivery.ts';
 import { moveDeliveries, retryDelivery } from '../../src/webhook/replay.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { execute, readRows } from '../support/database.ts';
+import { HOUR, MINUTE } from '../support/durations.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { createTestLog } from '../support/log-lines.ts';
 import { openTestStore } from '../support/store.ts';
 import { type Answer, type Receiver, SECRET, startReceiver } from '../support/webhook-receiver.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const KEY = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
 const RECENT = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 

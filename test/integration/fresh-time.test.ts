@@ -2,11 +2,10 @@ import type Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createCounter } from '../../src/store/queries/fresh-time.ts';
 import { withDatabase } from '../support/database.ts';
+import { HOUR, MINUTE } from '../support/durations.ts';
 import { makeFolder } from '../support/folder.ts';
 import { placeEmpty } from '../support/store.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const STALE_AFTER = 15 * MINUTE;
 /** Far fewer than a worker reads at once. */

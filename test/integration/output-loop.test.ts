@@ -9,13 +9,12 @@ import { formatTimestamp } from '../../src/time/clock.ts';
 import { createAppendOutput } from '../support/append-output.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { execute, readRows } from '../support/database.ts';
+import { HOUR, MINUTE } from '../support/durations.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { createTestLog } from '../support/log-lines.ts';
 import { ended, makeReport } from '../support/run-report.ts';
 import { openTestStore } from '../support/store.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const CHANGED = ended(makeReport({ outcome: 'changed', wrote: true }));
 
 let folder: Folder;

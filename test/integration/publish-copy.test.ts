@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createCopyOutput } from '../../src/outputs/publish-copy.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { createTestClock } from '../support/clock.ts';
+import { HOUR, MINUTE } from '../support/durations.ts';
 import { makeFolder } from '../support/folder.ts';
 import { ended, makeReport } from '../support/run-report.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 /** In how long the copy is due, if it, its row and the data are of so long ago (ms); undefined if there is none. */
 function dueIn(madeMs: number | undefined, doneMs: number | undefined, changedMs: number | undefined): unknown {

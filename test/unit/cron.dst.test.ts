@@ -4,10 +4,7 @@ import { staleAt } from '../../src/sync/stale-at.ts';
 import { parseSchedule, type Schedule } from '../../src/time/next-cron-time.ts';
 import { checkSchedule, type Due, runScheduler } from '../../src/worker/scheduler.ts';
 import { createTestClock } from '../support/clock.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, HOUR, MINUTE } from '../support/durations.ts';
 
 /** The runs that are due while the clock runs for an hour, with one step after 20 minutes. */
 async function watchOver(expression: string, timezone: string, from: string, step = 0) {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatShare, renderShares } from '../../src/observe/page/fresh-days.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, HOUR, MINUTE } from '../support/durations.ts';
 
 /** The names and shares that the page shows if so much time is known. */
 function shownAfter(knownMs: number): readonly string[] {

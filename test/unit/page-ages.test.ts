@@ -2,12 +2,11 @@ import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { SCRIPT } from '../../src/observe/page/files.ts';
 import { formatRelative } from '../../src/observe/page/html.ts';
+import { DAY, SECOND } from '../support/durations.ts';
 
 /** The part of the browser's script that formats ages. */
 const AGES = /const UNITS = .*?\n}\n/s.exec(SCRIPT)?.[0] ?? '';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
-const SECOND = 1_000;
-const DAY = 86_400 * SECOND;
 const HOURS = [7_199_999, 7_200_000, 2 * DAY - 1, 2 * DAY, 400 * DAY];
 const AGES_MS = [0, 1, 999, 1_000, 1_001, 59_999, 119_999, 120_000, ...HOURS];
 const FORMS = ['ago', 'old', 'for', 'until', 'due'] as const;

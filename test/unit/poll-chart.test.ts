@@ -3,11 +3,9 @@ import { STYLE } from '../../src/observe/page/files.ts';
 import { percentile, renderPolls, roundUp, spanOf, timeTicks } from '../../src/observe/page/poll-chart.ts';
 import { NO_COUNTS } from '../../src/sync/report.ts';
 import { parseSchedule } from '../../src/time/next-cron-time.ts';
+import { DAY, HOUR, MINUTE } from '../support/durations.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 const POLL = {
   id: 1,

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createRetryAfter, readRetryAfter, remainingMs } from '../../src/http/retry-after.ts';
 import { createTestClock } from '../support/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../support/durations.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const ASKED_AT = Date.parse('2026-11-20T12:00:00.000Z');
 
 describe('a Retry-After', () => {

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { retryWaitMs } from '../../src/webhook/retry-schedule.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+import { HOUR, MINUTE } from '../support/durations.ts';
 
 it('waits 5 s, 5 min, 30 min, 2 h, 5 h, then always 10 h, and up to a tenth longer', () => {
   const waits = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR, 10 * HOUR];

@@ -3,11 +3,10 @@ import { ContractError, CredentialsError, type RunError, StatusError } from '../
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createRunLog } from '../../src/worker/run-log.ts';
 import { createTestClock } from '../support/clock.ts';
+import { HOUR, MINUTE } from '../support/durations.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const BEGAN = '2026-11-20T12:00:00Z';
 const DOWN = 'The service answered with status 503.';
 

@@ -1,12 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { checkSchedule } from '../../src/worker/scheduler.ts';
+import { HOUR, MINUTE, SECOND, YEAR } from '../support/durations.ts';
 import { RUNS } from '../support/league-lists.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const YEAR = 365 * 24 * HOUR;
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const IN_1970 = Date.parse('1970-01-01T00:01:00.000Z');
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkSchedule, type Due, runScheduler } from '../../src/worker/scheduler.ts';
 import { createTestClock } from '../support/clock.ts';
+import { HOUR, MINUTE, YEAR } from '../support/durations.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const YEAR = 365 * 24 * HOUR;
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const NEXT = NOON + 5 * MINUTE;
 const every5Minutes = (now: number): number => (Math.floor(now / (5 * MINUTE)) + 1) * 5 * MINUTE;

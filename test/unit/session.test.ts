@@ -13,14 +13,10 @@ import { createSession } from '../../src/service/session.ts';
 import { createBackoff, LASTING_FAILURE, type Resource } from '../../src/service/session-backoff.ts';
 import type { Token } from '../../src/service/token-expiry.ts';
 import { createTestClock } from '../support/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND, YEAR } from '../support/durations.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const LOGIN_TIMEOUT_MS = 2 * MINUTE;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const YEAR = 365 * DAY;
 /** Fails the test of a session in a busy loop, instead of hanging. */
 const MOST_LOGINS = 2_000;
 

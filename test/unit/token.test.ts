@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/service/token-expiry.ts';
 import { hasExpired, hasExpiredOnArrival, msUntilDue } from '../../src/service/token-expiry.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND, YEAR } from '../support/durations.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const YEAR = 365 * DAY;
 const LEEWAY = 5 * MINUTE;
 
 function issue(clock: TestClock, lifetimeMs: number | undefined, loginDurationMs = 0): Token {

@@ -5,11 +5,9 @@ import type { Resource } from '../../src/service/session-backoff.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
+import { HOUR, MINUTE } from '../support/durations.ts';
 import { createTestMonitor, makeMonitorSources, STALE_AFTER } from '../support/monitor-sources.ts';
 import { ended, makeReport } from '../support/run-report.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 function createStage(known: Parameters<typeof makeMonitorSources>[0] = {}) {
   const clock = createTestClock();
