@@ -1,4 +1,5 @@
-import { createRandom, pickIndex, type Random } from '../../../src/simulator/churn.ts';
+import { churn, createRandom, pickIndex, startChurn } from '../../../src/simulator/churn.ts';
+import { makeLeague, makeLeagues } from '../../support/leagues.ts';
 import {
   cut,
   fail,
@@ -10,14 +11,11 @@ import {
   reset,
   startService,
 } from '../../support/service.ts';
-import { createSoakList } from './list.ts';
 
 export type SoakService = Awaited<ReturnType<typeof startSoakService>>;
 
-type Weighted = readonly (readonly [weight: number, reply: Reply])[];
-
 /** Most faults are not retried, since the waits between attempts dominate the duration of a soak. */
-const FAULTS: Weighted = [
+const WEIGHTED: readonly (readonly [weight: number, reply: Reply])[] = [
   [3, fail(503)],
   [3, fail(503, { 'retry-after': '0' })],
   [1, fail(429, { 'retry-after': '1' })],
@@ -30,6 +28,7 @@ const FAULTS: Weighted = [
   [3, { status: 404, body: 'no such path' }],
   [4, json({ message: 'ok', leagues: 'none' })],
 ];
+const FAULTS = WEIGHTED.flatMap(([weight, reply]) => Array<Reply>(weight).fill(reply));
 /** Sent in turn, not at random: a soak has too few logins for every fault to occur by chance. */
 const LOGIN_FAULTS: readonly Reply[] = [
   fail(401),
@@ -49,31 +48,54 @@ const LIVES_MS = 3_500;
 /** Every token begins with the first one, so that a search for that one finds them all. */
 const FIRST_TOKEN = 'soak-token';
 
-/** A service that fails at random, in every way that is transient or cured by SIGHUP. */
+const LEAGUES = 300;
+/** Elements that cannot be stored, and drift: few kinds, since each one is stored forever. */
+const ODD_ELEMENTS: readonly unknown[] = [
+  '"not a league"',
+  makeLeague('no-name', { league_name: null }),
+  makeLeague('no-priority', { priority: 'high' }),
+  makeLeague('l1', { league_name: 'another one of the same name' }),
+  makeLeague('new-field', { broadcast_partner: 'Example TV' }),
+  makeLeague('number-for-text', { sport_db_id: 4391 }),
+  makeLeague('no-flag', { rankings: 'maybe' }),
+];
+
+/** A service whose leagues change, and that fails at random, in every way that is transient or cured by SIGHUP. */
 export async function startSoakService(seed: number) {
   const random = createRandom(seed);
   // A separate random source: the timing of logins must not change the responses to polls.
   const loginRandom = createRandom(seed + 1);
   const service = await startService();
-  const nextList = createSoakList(random);
+  let leagues = startChurn(makeLeagues(LEAGUES, { default_markets: ['x'.repeat(100)] }));
   let [logins, turmoilLogins, isCalm] = [0, 0, false];
 
-  const nextLoginFault = (): Reply =>
-    LOGIN_FAULTS[(turmoilLogins / LOGINS_PER_FAULT - 1) % LOGIN_FAULTS.length] ?? reset();
-  const logIn = (): Reply => {
-    if (!isCalm) turmoilLogins += 1;
-    const isFaulty = !isCalm && turmoilLogins % LOGINS_PER_FAULT === 0;
-    const token = logins === 0 ? FIRST_TOKEN : `${FIRST_TOKEN}-${logins}`;
-    logins += 1;
-    return isFaulty ? nextLoginFault() : grant(token, loginRandom);
+  const pickOne = <T>(items: readonly T[]) => items[pickIndex(items.length, random)];
+  const nextList = (): Reply => {
+    // Else every list would be another one.
+    if (random() < 0.5) leagues = churn(leagues, random, Date.now());
+    const { listed } = leagues;
+    const chance = random();
+    // More removals than the guard lets pass: held until the next list.
+    if (chance < 0.02) return listLeagues(listed.slice(0, chance < 0.01 ? 0 : LEAGUES / 2));
+    if (chance < 0.08) return listLeagues([...listed, pickOne(ODD_ELEMENTS)]);
+    if (chance < 0.1) return listLeagues([...listed, ...listed.slice(0, 3)]);
+    return listLeagues(listed);
   };
-  service.script('login', logIn);
+  service.script('login', () => {
+    const access_token = logins === 0 ? FIRST_TOKEN : `${FIRST_TOKEN}-${logins}`;
+    logins += 1;
+    if (!isCalm) turmoilLogins += 1;
+    if (!isCalm && turmoilLogins % LOGINS_PER_FAULT === 0)
+      return LOGIN_FAULTS[(turmoilLogins / LOGINS_PER_FAULT - 1) % LOGIN_FAULTS.length] ?? reset();
+    const lifeMs = loginRandom() < BORN_EXPIRED ? -1_000 : SHORTEST_LIFE_MS + loginRandom() * LIVES_MS;
+    return grantLogin({ access_token, expire_datetime: new Date(Date.now() + lifeMs).toISOString() });
+  });
   return {
     url: service.url,
     /** Chooses the response to the next poll. */
     nextPoll: (): void => {
       const met: Reply[] = [];
-      while (met.length < 3 && random() < FAULTY_POLLS) met.push(draw(FAULTS, random));
+      while (met.length < 3 && random() < FAULTY_POLLS) met.push(pickOne(FAULTS) ?? reset());
       service.script('leagues', ...met, nextList());
     },
     /** Disables or enables faults of logins. */
@@ -82,20 +104,4 @@ export async function startSoakService(seed: number) {
     },
     logins: () => logins,
   };
-}
-
-function grant(token: string, random: Random): Reply {
-  const lifeMs = random() < BORN_EXPIRED ? -1_000 : SHORTEST_LIFE_MS + random() * LIVES_MS;
-  const expire_datetime = new Date(Date.now() + lifeMs).toISOString();
-  return grantLogin({ access_token: token, expire_datetime });
-}
-
-function draw(weighted: Weighted, random: Random): Reply {
-  const whole = weighted.reduce((sum, [weight]) => sum + weight, 0);
-  let left = pickIndex(whole, random);
-  for (const [weight, reply] of weighted) {
-    left -= weight;
-    if (left < 0) return reply;
-  }
-  return reset();
 }
