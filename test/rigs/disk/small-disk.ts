@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { codeOf } from '../../../src/errors.ts';
@@ -9,7 +9,6 @@ import { readRows } from '../../support/database.ts';
 import { makeLeagues } from '../../support/leagues.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { grantLogin, listLeagues, startService } from '../../support/service.ts';
-import { expectSound } from '../syscalls/check.ts';
 
 /** Runs a program as the unprivileged user `nobody` of Debian. */
 export const AS_NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
@@ -17,8 +16,6 @@ export const AS_NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--
 const DISK = 'size=2m';
 const PAGE_BYTES = 4_096;
 const LEAGUES = 100;
-/** Consecutive failed polls before there is space again. */
-const FAILURES = 2;
 
 /** A bench with the database on its own disk of 2 MB, and a service whose list a test can change. */
 export type DiskBench = Bench & {
@@ -66,27 +63,6 @@ export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram,
 /** Whether a failure is logged as a repetition. */
 function isRepeated(msg: unknown): boolean {
   return /^leagues: failed( as before|: )/.test(String(msg));
-}
-
-/** Leaves this many free pages, waits for failed polls, frees the disk, and expects that the worker catches up. */
-export async function outlastFullDisk(bench: DiskBench, worker: RunningProgram, pages: number): Promise<void> {
-  const before = tableOf(bench);
-  const filler = fillDisk(bench.disk, pages);
-  bench.change();
-  for (let failures = 0; failures < FAILURES; failures += 1) {
-    const { err, msg } = await worker.waitForPoll('failed');
-    if (isRepeated(msg)) continue;
-    const { message } = err as { message: string };
-    expect(message).toContain(bench.database);
-    expect(message).toContain('the disk is full (SQLITE_FULL); free some space.');
-  }
-  expect(tableOf(bench)).toEqual(before);
-  rmSync(filler);
-  await worker.waitForPoll('changed');
-  expect(tableOf(bench)).not.toEqual(before);
-  expect(tableOf(bench)).toHaveLength(1);
-  expectSound(bench, `${pages} pages`);
-  expect(bench.rows("SELECT id FROM runs WHERE outcome IN ('running', 'interrupted')")).toEqual([]);
 }
 
 /** Expects that all leagues have the same sport: otherwise a poll was applied partially. */
