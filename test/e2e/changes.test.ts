@@ -10,17 +10,10 @@ import { type Exit, type ProgramOptions, runProgram } from '../support/program.t
 import { needTerminal, showAtTerminal } from '../support/terminal.ts';
 import { setUpBench } from '../support/worker-resources.ts';
 
-/** A database in an otherwise empty working directory. */
-type Feed = {
-  readonly path: string;
-  /** Runs `changes` with the path of the database as its only setting. */
-  readonly show: (args?: readonly string[], more?: Partial<ProgramOptions>) => Promise<Exit>;
-};
-
 const FIRST_AT = Date.parse('2026-11-20T12:00:00.000Z');
 
-/** A feed of polls, one minute apart, with these lists. String elements are JSON already. */
-async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed> {
+/** A feed of polls, one minute apart, with these lists, in an otherwise empty folder. String elements are JSON already. */
+async function makeFeed(...polls: readonly (readonly unknown[])[]) {
   const folder = makeFolder();
   const cwd = folder.path;
   const path = folder.file('leagues.db');
@@ -31,7 +24,8 @@ async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed
     expect((await bench.pollWith(elements)).outcome).toBe('changed');
     now += 60_000;
   }
-  const show: Feed['show'] = (args = [], { env = {}, ...more } = {}) =>
+  /** Runs `changes` with the path of the database as its only setting. */
+  const show = (args: readonly string[] = [], { env = {}, ...more }: Partial<ProgramOptions> = {}) =>
     // Only a process of its own has less memory or a pipe.
     (more.into === undefined ? runCommand : runProgram)(['changes', ...args], {
       cwd,
@@ -42,7 +36,7 @@ async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed
 }
 
 /** Inserts changes of an unlisted league directly; `wide` is their length. */
-async function makeLongFeed(changes: number, wide: number): Promise<Feed> {
+async function makeLongFeed(changes: number, wide: number) {
   const feed = await makeFeed([makeLeague('l1')]);
   execute(
     feed.path,

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoppedError } from '../../src/errors.ts';
 import type { WorkerEvent } from '../../src/events.ts';
-import type { Store } from '../../src/store/store.ts';
 import { formatTimestamp, systemClock } from '../../src/time/clock.ts';
 import { type Delivery, openDelivery } from '../../src/webhook/delivery.ts';
 import { moveDeliveries, retryDelivery } from '../../src/webhook/replay.ts';
@@ -60,17 +59,10 @@ function addChanges(count: number): void {
   );
 }
 
-type Started = {
-  readonly delivery: Delivery;
-  readonly store: Store;
-  readonly lines: ReturnType<typeof createTestLog>['lines'];
-  readonly events: readonly WorkerEvent[];
-  readonly stop: () => Promise<void>;
-};
-
+type Started = Awaited<ReturnType<typeof start>>;
 type StartOptions = { readonly url?: string | (() => string); readonly random?: () => number };
 
-async function start({ url = receiver.url, random = () => 0 }: StartOptions = {}): Promise<Started> {
+async function start({ url = receiver.url, random = () => 0 }: StartOptions = {}) {
   const store = await openTestStore(path);
   const { log, lines } = createTestLog();
   const events: WorkerEvent[] = [];

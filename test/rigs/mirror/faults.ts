@@ -40,11 +40,6 @@ const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-export type Outcome = {
-  readonly faults: Readonly<Record<string, number>>;
-  readonly reads: number;
-};
-
 /** Every fault as often as its share of 200, divided by `by`. */
 export function allFaults(by: number): readonly FaultName[] {
   return Object.entries(FAULTS).flatMap(([name, [times]]) =>
@@ -53,7 +48,7 @@ export function allFaults(by: number): readonly FaultName[] {
 }
 
 /** Makes the faults in random order while every second a poll changes leagues; the mirror has to follow after each. */
-export async function playFaults(seed: number, names: readonly FaultName[]): Promise<Outcome> {
+export async function playFaults(seed: number, names: readonly FaultName[]) {
   const random = createRandom(seed);
   const server = await startPostgres();
   try {

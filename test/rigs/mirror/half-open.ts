@@ -1,15 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { couple, openPort, type Port } from '../../support/port.ts';
+import { couple, openPort } from '../../support/port.ts';
+
+export type HalfOpenRelay = Awaited<ReturnType<typeof openRelay>>;
 
 /** A relay to a port of loopback whose connections can be made half-open: both sides stay up and nothing arrives. */
-export type HalfOpenRelay = Port & {
-  /** Of all connections that there are, and of new ones until `heal`. */
-  readonly cut: () => void;
-  /** Relays new connections again. Those that were cut stay so, or are reset, as a router does that has restarted. */
-  readonly heal: (how: 'silent' | 'reset') => void;
-};
-
-export async function openRelay(port: number): Promise<HalfOpenRelay> {
+export async function openRelay(port: number) {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isCut = false;
   const relay = createServer((socket) => {
@@ -22,11 +17,13 @@ export async function openRelay(port: number): Promise<HalfOpenRelay> {
   });
   return {
     ...(await openPort(relay)),
-    cut: () => {
+    /** Cuts all connections that there are, and new ones until `heal`. */
+    cut: (): void => {
       isCut = true;
       for (const pair of pairs) silence(pair);
     },
-    heal: (how) => {
+    /** Relays new connections again. Those that were cut stay so, or are reset, as a router does that has restarted. */
+    heal: (how: 'silent' | 'reset'): void => {
       isCut = false;
       if (how === 'reset') for (const [socket] of pairs) socket.resetAndDestroy();
     },

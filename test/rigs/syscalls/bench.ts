@@ -6,37 +6,17 @@ import { type Bench, setUpFor } from '../../support/bench.ts';
 import { type Row, readRows } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeLeague } from '../../support/leagues.ts';
-import { type Exit, eventually, type RunningProgram, runProgram, startProgram } from '../../support/program.ts';
+import { eventually, runProgram } from '../../support/program.ts';
 import { grantLogin, hang, listLeagues, type Service, startService } from '../../support/service.ts';
-import { type Call, counting, countsIn } from './syscall.ts';
+import { counting, countsIn } from './syscall.ts';
 
 /** The files before the program starts. */
 export const STARTS = ['no database', 'the old list', 'the log of a killed worker'] as const;
 export type Start = (typeof STARTS)[number];
 
-/** A service with a new list, and databases that do not have it yet. */
-export type SyscallBench = {
-  readonly start: Start;
-  /** The last id in `runs` before the test. */
-  readonly lastRun: number;
-  /** The results of `stateOf` before a sync, and after an undisturbed one. */
-  readonly before: string;
-  readonly after: string;
-  /** The expected counts of the run that stores the new list. */
-  readonly news: Row;
-  /** The number of calls of each kind in such a sync. */
-  readonly counts: ReadonlyMap<Call, number>;
-  /** Creates a folder with the initial files. */
-  readonly place: () => Place;
-};
-
+export type SyscallBench = Awaited<ReturnType<typeof setUpSyscalls>>;
 /** A folder to start the program in. */
-export type Place = {
-  readonly database: string;
-  /** Runs a command to its end, with this prefix. */
-  readonly run: (command: string, through?: readonly string[]) => Promise<Exit>;
-  readonly launch: (command: string, through?: readonly string[]) => RunningProgram;
-};
+export type Place = ReturnType<typeof makePlace>;
 
 const LEAGUES = 300;
 /** Few enough to pass the guard. */
@@ -52,7 +32,8 @@ function alter(league: Row): Row {
   return { ...league, sport: 'chess', city: 'a town whose name is long enough to want some room' };
 }
 
-export async function setUpSyscalls(start: Start): Promise<SyscallBench> {
+/** A service with a new list, and databases that do not have it yet. */
+export async function setUpSyscalls(start: Start) {
   // Always the same token, since every file is searched for every token.
   const login = grantLogin({ access_token: 'the-one-token' });
   const service = await startService({ login, leagues: listLeagues(OLD) });
@@ -60,22 +41,26 @@ export async function setUpSyscalls(start: Start): Promise<SyscallBench> {
   if (start !== 'no database') expect((await bench.run(['sync'])).code).toBe(0);
   if (start === 'the log of a killed worker') await killWithinRequest(bench, service);
   service.script('leagues', listLeagues(NEW));
+  /** Creates a folder with the initial files. */
   const place = () => makePlace(bench, start !== 'no database');
-  return { start, place, ...(await tryOut(place)) };
+  return { place, ...(await tryOut(place)) };
 }
 
-async function tryOut(place: () => Place): Promise<Omit<SyscallBench, 'start' | 'place'>> {
+async function tryOut(place: () => Place) {
   const { database, run } = place();
+  /** The results of `stateOf` before a sync, and after an undisturbed one. */
   const before = stateOf(database);
+  /** The last id in `runs` before the test. */
   const lastRun = before === EMPTY ? 0 : Number(readRows(database, 'SELECT max(id) AS id FROM runs')[0]?.id);
   const { path: counted } = makeFolder();
   expect((await run('sync', counting(database, counted))).code).toBe(0);
   const after = stateOf(database);
   expect(after).not.toBe(before);
-  const first = before === EMPTY;
-  const news = first
-    ? { added: NEW.length, changed: 0, removed: 0 }
-    : { added: ADDED.length, changed: CHANGED.length, removed: GONE };
+  /** The expected counts of the run that stores the new list. */
+  const news: Row =
+    before === EMPTY
+      ? { added: NEW.length, changed: 0, removed: 0 }
+      : { added: ADDED.length, changed: CHANGED.length, removed: GONE };
   return { before, after, lastRun, news, counts: countsIn(counted) };
 }
 
@@ -90,15 +75,15 @@ async function killWithinRequest(bench: Bench, { seen, script }: Service): Promi
   expect(statSync(`${bench.database}-wal`).size).toBeGreaterThan(0);
 }
 
-function makePlace(bench: Bench, filled: boolean): Place {
+function makePlace(bench: Bench, filled: boolean) {
   const { path: cwd } = makeFolder();
   const data = join(cwd, 'data');
   if (filled) cpSync(join(bench.folder, 'data'), data, { recursive: true });
   const { env } = bench;
   return {
     database: join(data, 'leagues.db'),
-    run: (command, through = []) => runProgram([command], { cwd, env, through }),
-    launch: (command, through = []) => startProgram([command], { cwd, env, through }),
+    /** Runs a command to its end, with this prefix. */
+    run: (command: string, through: readonly string[] = []) => runProgram([command], { cwd, env, through }),
   };
 }
 
