@@ -1,5 +1,5 @@
 import { globSync, rmSync } from 'node:fs';
-import { expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MirrorTarget } from '../../src/config/mirror.ts';
 import { readPostgresUrl } from '../../src/config/postgres-url.ts';
 import { connect, type Session } from '../../src/mirror/connect.ts';
@@ -9,16 +9,27 @@ import { type Progress, readOrigin, transferBatch } from '../../src/mirror/trans
 import { openMirrorSnapshot } from '../../src/store/queries/mirror.ts';
 import type { Shape } from '../rigs/model/arbitrary.ts';
 import type { ModelBench } from '../rigs/model/bench.ts';
-import { playHistories, SEED } from '../rigs/model/histories.ts';
+import { FEW, MANY, playHistories, SEED } from '../rigs/model/histories.ts';
 import { withDatabase } from '../support/database.ts';
 import { ALL_RELATIONS, expectMirrored, FEED_RELATIONS } from './compare.ts';
-import { connectAs, createPostgres, type Postgres } from './postgres.ts';
+import { connectAs, createPostgres, type Postgres, skipWithoutPostgres } from './postgres.ts';
+
+/** The tests of this many histories of a few leagues, and of so many that the guard acts. */
+export function testHistories(few: number, many: number): void {
+  skipWithoutPostgres();
+  describe(`the mirror of a random history of polls (TEST_SEED=${SEED})`, () => {
+    it.each([
+      ['a few leagues', FEW, few],
+      ['so many leagues that the guard acts', MANY, many],
+    ])('of %s has every value', (_, shape, numRuns) => mirrorHistories(shape, numRuns));
+  });
+}
 
 /**
  * Mirrors random histories: now and then a few polls at once, in transactions that end with each of them; at the end
  * after old runs were deleted; and by a rebuild. Compares after each transaction.
  */
-export async function mirrorHistories(shape: Shape, numRuns: number): Promise<void> {
+async function mirrorHistories(shape: Shape, numRuns: number): Promise<void> {
   const postgres = await createPostgres();
   let schemas = 0;
   await playHistories(shape, numRuns, SEED, (bench) => {

@@ -1,15 +1,3 @@
-import { describe, it } from 'vitest';
-import { FEW, MANY, SEED } from '../rigs/model/histories.ts';
-import { mirrorHistories } from './histories.ts';
-import { skipWithoutPostgres } from './postgres.ts';
+import { testHistories } from './histories.ts';
 
-skipWithoutPostgres();
-
-describe(`the mirror of a random history of polls (TEST_SEED=${SEED})`, () => {
-  it.each([
-    ['a few leagues', FEW, 20],
-    ['so many leagues that the guard acts', MANY, 10],
-  ])('of %s has every value', async (_, shape, numRuns) => {
-    await mirrorHistories(shape, numRuns);
-  });
-});
+testHistories(20, 10);
