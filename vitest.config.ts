@@ -24,7 +24,7 @@ const SUITES = {
   /** `npm run test:endurance`: the same for minutes. */
   endurance: {
     include: ['test/endurance/**/*.test.ts', 'test/{rigs,postgres}/**/*.endurance.ts'],
-    longest: ['kills', 'soak', 'syscalls', 'faults', 'start', 'half-open', 'stop', 'disk'],
+    longest: ['kills', 'soak', 'syscalls', 'faults', 'start', 'half-open', 'stop'],
     maxWorkers: 4,
     testTimeout: 1_800 * SECOND,
     globalSetup: ['test/postgres/setup.ts'],
