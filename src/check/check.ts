@@ -23,8 +23,9 @@ export type CheckSource = {
 } & Program;
 
 const RUNS_SHOWN = 5;
+/** Where none is set, beside a worker. */
 const SETTINGS_OF_WORKER =
-  'a worker uses this database: run check with its settings and as its user, under systemd as docs/deployment/systemd.md shows';
+  'a worker uses this database: run check with its settings and as its user (under systemd: docs/deployment/systemd.md)';
 
 /** Yields results while the checks run. Writes nothing and does not take the worker's lock. */
 export async function* checkAll(source: CheckSource, watch: Watch): AsyncGenerator<CheckResult> {
@@ -35,7 +36,7 @@ export async function* checkAll(source: CheckSource, watch: Watch): AsyncGenerat
   if (config !== undefined) yield describeSchedule(config, systemClock.now());
   yield* database?.results ?? [];
   if (config === undefined || database === undefined) {
-    yield skipped('everything that needs valid settings', database?.isInUse ? SETTINGS_OF_WORKER : advice);
+    yield skipped('everything that needs valid settings', advice && database?.isInUse ? SETTINGS_OF_WORKER : advice);
     return;
   }
   if (database.state === 'readable') {

@@ -43,7 +43,7 @@ export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs 
       prepare: () => {
         hadOne = deleteEarlierDemo();
       },
-      onPage: (page) => void open(introduce(page, simulator.url, hadOne, forMs)),
+      onPage: (page) => void open(introduce(page, { service: simulator.url, hadOne, forMs })),
       note: (event) => {
         if (event.type === 'runEnded' && event.report.kind === 'leagues') tell(event.report, readChanges(event.report));
       },
@@ -81,7 +81,9 @@ function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   return AbortSignal.any([stop, timer.signal]);
 }
 
-function introduce(page: string, service: string, hadOne: boolean, forMs: number | undefined): Block {
+type Introduced = { readonly service: string; readonly hadOne: boolean; readonly forMs: number | undefined };
+
+function introduce(page: string, { service, hadOne, forMs }: Introduced): Block {
   return [
     ['page', page],
     ['database', `${DATABASE}${hadOne ? ' (that of an earlier demo was deleted)' : ''}`],

@@ -1,7 +1,7 @@
 import { RunError } from '../errors.ts';
 import { type Clock, exponentialDelayMs, formatTimestamp } from '../time/clock.ts';
 
-/** The two clocks count milliseconds that begin at different moments. */
+/** A smaller difference is rounding, as the clocks' milliseconds begin at different moments; a larger one, a step. */
 const CLOCK_SET_MS = 1_000;
 
 /** Exponential backoff after failures in a row. */
@@ -10,6 +10,7 @@ export function createBackoff(clock: Clock, { initialMs, maxMs }: { initialMs: n
   /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = Number.NEGATIVE_INFINITY;
   let cause: RunError | undefined;
+  /** What `until` said last. */
   let toldUntil = 0;
   const remainingMs = (): number => Math.max(0, endsAt - clock.monotonic());
   /** Ends the wait, but keeps the count of failures, so that the next failure continues the backoff. */

@@ -12,12 +12,17 @@ import { inspectForeignObjects } from './foreign-objects.ts';
 import { assertSchemaKnown, migrate, pendingUpgrade, readMigrations, type Upgrade } from './migrate.ts';
 import { createPruning } from './prune.ts';
 import { createFeed } from './queries/feed.ts';
-import { createRows, prepareStatus } from './queries/overview.ts';
+import { prepareStatus } from './queries/overview.ts';
 import { createDriftRows } from './tables/drift.ts';
+import { createHoldRows } from './tables/held-removals.ts';
+import { createIdentity } from './tables/identity.ts';
+import { createLeagueRows } from './tables/leagues.ts';
+import { createLoginRows } from './tables/logins.ts';
 import { createOutputRows } from './tables/outputs.ts';
 import { createPlayerRows } from './tables/players.ts';
 import { createPollRequests } from './tables/poll-requests.ts';
 import { createRejectionRows } from './tables/rejections.ts';
+import { createRunRows } from './tables/runs.ts';
 import { createWebhookRows } from './tables/webhook.ts';
 import { closeKeepingReadable, enableWal } from './wal.ts';
 import type { Lock } from './worker-lock.ts';
@@ -92,18 +97,22 @@ function createStore(client: Database.Database, parts: Parts) {
   const guard = createFileGuard(client);
   const db = drizzle({ client });
   const writer = createWriter(client, { lock, guard, retryWhileBusy });
-  const rows = createRows(client);
+  const runs = createRunRows(client);
   const rowsWritten = client.prepare<[], number>('SELECT total_changes()').pluck();
-  let lastTimestamp = Date.parse(rows.runs.lastFinishedAt() ?? formatTimestamp(0));
+  let lastTimestamp = Date.parse(runs.lastFinishedAt() ?? formatTimestamp(0));
   return {
     path,
-    ...rows,
+    identity: createIdentity(client),
     prune: createPruning(client),
     /** The upgrade made at opening; undefined if the schema was current or the database had no runs. */
     upgrade,
     ...writer,
+    leagues: createLeagueRows(client),
+    runs,
+    logins: createLoginRows(client),
     players: createPlayerRows(db),
     rejections: createRejectionRows(db),
+    holds: createHoldRows(db),
     drift: createDriftRows(db),
     outputs: createOutputRows(client),
     webhook: createWebhookRows(client),

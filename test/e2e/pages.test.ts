@@ -90,7 +90,7 @@ describe('the pages', () => {
   });
 
   it('show the changes by day, many of one kind in a poll as one line that leads to their pages', async () => {
-    const list = makeLeagues(124);
+    const list = makeLeagues(124).map((league, index) => (index === 0 ? { ...league, state: 'Ohio' } : league));
     const moved = list.map((league) => ({ ...league, city: 'Oslo', extra_word: 'x' }));
     const page = await serve(list, moved, changeCity(moved.slice(1), 'Rome', 1));
     const changes = await page('/changes');
@@ -100,6 +100,8 @@ describe('the pages', () => {
     expect(namesIn(changes)).toHaveLength(2 + 3 + 3);
     expect(linkIn(changes, '121 more')).toBe('changes?poll=2&kind=changed');
     expect(namesIn(await page('/changes?kind=removed'))).toEqual(['League l1']);
+    expect(textOf(await page('/leagues?q=Ohio&sport=golf'))).toContain('No leagues match');
+    expect(linkIn(await page('/leagues?q=Ohio'), '1 removed league')).toBe('leagues?q=Ohio&status=removed');
     expect(textOf(await page('/'))).toMatch(/ 123 live &middot; 1 removed \(history kept\) 123 active active of live,/);
     const added = await page('/changes?poll=1&kind=added');
     expect(namesIn(added)).toHaveLength(100);

@@ -52,7 +52,7 @@ export type RunningProgram = {
   readonly waitForLog: (fits: (line: LogLine) => boolean) => Promise<LogLine>;
   /** Waits for a run of leagues to end, and returns its line. */
   readonly waitForPoll: (outcome?: string) => Promise<LogLine>;
-  /** Has a worker poll at once, by SIGHUP, and waits for the end of that poll. */
+  /** Has a worker poll at once, by SIGHUP, and waits for the end of a poll, with that outcome if one is given. */
   readonly pollNow: (outcome?: string) => Promise<LogLine>;
   readonly send: (signal: NodeJS.Signals) => void;
   /** Sends the signal and waits for the end. */

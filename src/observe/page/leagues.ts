@@ -14,7 +14,7 @@ export type LeaguesView = {
   readonly listing: LeaguePage;
   readonly facets: Facets;
   readonly held: number;
-  /** Removed leagues that match the search. */
+  /** How many removed leagues match if no live ones do. */
   readonly removed: number;
 };
 
@@ -67,9 +67,9 @@ function explainNoMatch({ choice, removed }: LeaguesView, success: object | unde
   // All that there were may have been removed.
   if (!search && !sport && !status) return explainNone(success);
   const words = search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`;
-  if (!status && removed > 0)
-    return html`No live leagues match${words}. <a href="${pathTo({ ...choice, status: 'removed' })}">${plural(removed, 'removed league')}</a>`;
-  return html`No leagues match${words}. <a href="leagues">Show all</a>`;
+  const link = html`<a href="${pathTo({ ...choice, status: 'removed' })}">${plural(removed, 'removed league')}</a>`;
+  const found = removed > 0 ? html`No live leagues match${words}, but ${link}` : html`No leagues match${words}`;
+  return html`${found}. <a href="leagues">Show all</a>`;
 }
 
 /** That of the service. */

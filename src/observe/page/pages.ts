@@ -61,13 +61,12 @@ export function createPages(monitor: Monitor) {
         sort: oneOf(SORTS, query.get('sort')) ?? USUAL_SORT,
       };
       const page = parsePositive(query.get('page')) ?? 1;
-      const view = read((db) => ({
-        choice,
-        facets: countFacets(db),
-        held: countHeld(db),
-        listing: listLeagues(db, choice, { sort: choice.sort, page, limit: LEAGUES_A_PAGE }),
-        removed: choice.search ? countLeagues(db, { ...choice, status: 'removed' }) : 0,
-      }));
+      const view = read((db) => {
+        const listing = listLeagues(db, choice, { sort: choice.sort, page, limit: LEAGUES_A_PAGE });
+        const isMissed = listing.total === 0 && choice.status === undefined;
+        const removed = isMissed ? countLeagues(db, { ...choice, status: 'removed' }) : 0;
+        return { choice, listing, removed, facets: countFacets(db), held: countHeld(db) };
+      });
       return [{ title: 'Leagues', path: 'leagues' }, renderLeagues(view, state)];
     }),
     '/league': handle(({ query }, state) => {

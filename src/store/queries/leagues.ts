@@ -163,7 +163,7 @@ export function findByName(db: Database.Database, name: string): readonly NamedL
   return exact.length > 0 ? exact : found;
 }
 
-/** The id of the league that last had this name before another; undefined if none had it. */
+/** The id of the league that last had this name before another; undefined if none had it. Reads the whole feed. */
 export function findByFormerName(db: Database.Database, name: string): string | undefined {
   const sql = `SELECT league_id FROM league_changes WHERE before ->> 'league_name' = ? COLLATE NOCASE
     ORDER BY seq DESC LIMIT 1`;

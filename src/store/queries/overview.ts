@@ -131,7 +131,7 @@ function selectLogin(client: Database.Database, isWanted?: SQL) {
 /** The stored state that a poll compares the received list with. */
 export type Snapshot = ReturnType<typeof createRows>;
 
-export const createRows = (client: Database.Database) => ({
+const createRows = (client: Database.Database) => ({
   leagues: createLeagueRows(client),
   holds: createHoldRows(drizzle({ client })),
   identity: createIdentity(client),

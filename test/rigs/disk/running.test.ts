@@ -147,6 +147,11 @@ describe('a worker whose disk', () => {
     const worker = bench.start(['run'], env);
     await worker.waitForPoll('changed');
     expect((await bench.run(['status'], env)).stdout).not.toContain('worker says');
+    const filler = fillDisk(bench.disk, 0);
+    bench.change();
+    await worker.waitForPoll('failed');
+    rmSync(filler);
+    await worker.waitForPoll('changed');
     fillDisk(bench.disk, 0);
     bench.change();
     await worker.waitForPoll('failed');

@@ -41,7 +41,7 @@ export function createFileJudge({ world, past, fail, elapsed, now, longestWaitMs
   const judgeLogins = (stored: readonly unknown[]): void => {
     const sent = world.requests.filter(({ at, endpoint }) => at >= past.lifeBegan && endpoint === 'login');
     const outcomes = sent.slice(-LOGINS_READ).map(({ status }) => OUTCOMES[String(status)] ?? 'failed');
-    const last = stored.slice(stored.length - outcomes.length);
+    const last = stored.slice(Math.max(0, stored.length - outcomes.length));
     if (past.troubleAt < past.lifeBegan && `${last}` !== `${outcomes}`)
       fail(`the last logins are stored as ${last}, but were ${outcomes}`);
   };

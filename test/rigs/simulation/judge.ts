@@ -2,7 +2,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { isSuccess } from '../../../src/http/response.ts';
 import type { createApp } from '../../../src/observe/routes.ts';
 import type { Row } from '../../support/database.ts';
-import { createAwaitedJudge } from './awaited.ts';
+import { createAwaitedJudge } from './awaited-judge.ts';
 import { createDeliveryJudge } from './delivery-judge.ts';
 import { createFileJudge } from './file-judge.ts';
 import { createPast } from './past.ts';

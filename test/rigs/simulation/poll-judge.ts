@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { Row } from '../../support/database.ts';
-import type { AwaitedJudge } from './awaited.ts';
+import type { AwaitedJudge } from './awaited-judge.ts';
 import { judgeList, readStored, type Stored } from './list-judge.ts';
 import { isRejection, mayPass } from './past.ts';
 import { LAST_GOOD, STATE } from './queries.ts';
@@ -62,8 +62,13 @@ export function createPollJudge(scene: Scene, { awaited, onMoreHeld }: Around) {
   const { world, past, fail, note, elapsed, now, longestWaitMs, rows } = scene;
   const triggers = createTriggerJudge(scene);
   const polls: Polls = {
-    ...{ told: [], good: undefined, stored: readStored(undefined), failures: undefined },
-    ...{ lastOutcome: undefined, isUnsure: false, heldAt: 0 },
+    told: [],
+    good: undefined,
+    stored: readStored(undefined),
+    failures: undefined,
+    lastOutcome: undefined,
+    isUnsure: false,
+    heldAt: 0,
   };
   /** What had been reported when the backup was made. */
   let backup: Pick<Polls, 'told' | 'good'> = { told: [], good: undefined };
@@ -164,7 +169,7 @@ export function createPollJudge(scene: Scene, { awaited, onMoreHeld }: Around) {
     if (GOOD.includes(run.outcome)) judgeGood(run, sent);
   };
   return {
-    polls: polls as Readonly<Polls>,
+    polls,
     triggers,
     noteDenial,
     setSettings: (given: Config): void => {
@@ -174,11 +179,9 @@ export function createPollJudge(scene: Scene, { awaited, onMoreHeld }: Around) {
     beginLife: (): void => {
       const lastGood = rows(LAST_GOOD)[0]?.id ?? undefined;
       polls.isUnsure = lastGood !== polls.good?.runId;
-      Object.assign(polls, {
-        stored: readStored(rows(STATE)[0]),
-        lastOutcome: undefined,
-        failures: undefined,
-      });
+      polls.stored = readStored(rows(STATE)[0]);
+      polls.lastOutcome = undefined;
+      polls.failures = undefined;
     },
     accept: (ids: readonly string[]): void => {
       for (const id of ids) accepted.add(id);
@@ -187,7 +190,8 @@ export function createPollJudge(scene: Scene, { awaited, onMoreHeld }: Around) {
       backup = { told: polls.told, good: polls.good };
     },
     restore: (path: string): void => {
-      Object.assign(polls, { told: backup.told, good: backup.good });
+      polls.told = backup.told;
+      polls.good = backup.good;
       // What was accepted when the backup was made is accepted again, and nothing else is.
       accepted.clear();
       const held = rows('SELECT league_id FROM held_removals WHERE accepted_at IS NOT NULL', path);
@@ -198,6 +202,7 @@ export function createPollJudge(scene: Scene, { awaited, onMoreHeld }: Around) {
     read: (line: Row): void => {
       const { kind, run_id, outcome, trigger, error_kind: errorKind, duration_ms, attempts, received } = line;
       if (String(line.msg).includes('could not be written')) polls.failures = undefined;
+      if (kind === 'profile' && duration_ms !== undefined) triggers.judgeProfile(line);
       if (kind !== 'leagues' || run_id === undefined || outcome === undefined || duration_ms === undefined) return;
       const startedAt = elapsed() - Number(duration_ms);
       judge({ runId: Number(run_id), outcome: String(outcome), trigger, errorKind, startedAt, attempts, received });

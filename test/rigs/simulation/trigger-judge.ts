@@ -1,4 +1,5 @@
 import type { Config } from '../../../src/config/config.ts';
+import type { Row } from '../../support/database.ts';
 import { isRejection } from './past.ts';
 import type { Run } from './poll-judge.ts';
 import { GOOD, MINUTE_MS, REQUEST_MS, type Scene } from './scene.ts';
@@ -8,8 +9,10 @@ const LATEST_MS = 5 * MINUTE_MS;
 const MOST_UNREQUESTED = 3;
 
 /** Whether each poll of the leagues has a reason: a slot, a slot that was missed, a start, a request. */
-export function createTriggerJudge({ world, past, fail, elapsed, now }: Scene) {
+export function createTriggerJudge({ world, past, fail, elapsed, now, longestWaitMs }: Scene) {
   let schedule: Config['schedule'] | undefined;
+  /** Undefined if it is off. */
+  let profile: Config['schedule'] | undefined;
   /** When the last poll began, and how it failed. */
   let last = { startedAt: 0, wallAt: 0, errorKind: undefined as unknown };
   /** When polls were asked for that may still begin. */
@@ -40,6 +43,14 @@ export function createTriggerJudge({ world, past, fail, elapsed, now }: Scene) {
   return {
     setSettings: (given: Config): void => {
       ({ schedule } = given);
+      profile = given.profileSchedule === 'off' ? undefined : given.profileSchedule;
+    },
+    judgeProfile: ({ trigger, duration_ms }: Row): void => {
+      // It waits for a poll of the leagues.
+      const beforeMs = Number(duration_ms) + 2 * longestWaitMs;
+      const isDue = profile !== undefined && profile.nextTime(now() - beforeMs) <= now();
+      if (trigger === 'schedule' && !isDue && !past.hasStepped(elapsed() - beforeMs)) fail('the profile at no slot');
+      if (trigger === 'catch-up' && profile === undefined) fail('a catch-up of the profile, which is not polled');
     },
     markAsk: (): void => {
       asks = [...asks, elapsed()];

@@ -71,7 +71,7 @@ export async function startSoakService(seed: number) {
 
   const pickOne = <T>(items: readonly T[]) => items[pickIndex(items.length, random)];
   const nextList = (): Reply => {
-    // Else every list would be another one.
+    // Otherwise no poll would be `unchanged`.
     if (random() < 0.5) leagues = churn(leagues, random, Date.now());
     const { listed } = leagues;
     const chance = random();

@@ -30,20 +30,13 @@ export function createAwaitedJudge({ world, past, fail, elapsed, now, longestWai
   /** Of this life, as no other is known to the worker for certain after a step of the clock. */
   const isPausing = (): boolean =>
     world.requests.some(({ at, pauseUntil = 0 }) => at >= past.lifeBegan && pauseUntil > elapsed());
-  /** A poll of the profile that is no catch-up begins at its slot, or after a poll of the leagues. */
-  const judgeProfile = ({ trigger, duration_ms }: Row): void => {
-    const beforeMs = Number(duration_ms) + 2 * longestWaitMs;
-    const isDue = profile !== undefined && profile.nextTime(now() - beforeMs) <= now();
-    if (trigger === 'schedule' && !isDue && !past.hasStepped(elapsed() - beforeMs)) fail('the profile at no slot');
-    if (trigger === 'catch-up' && profile === undefined) fail('a catch-up of the profile, which is not polled');
-  };
   return {
     setSettings: (given: Config): void => {
       profile = given.profileSchedule === 'off' ? undefined : given.profileSchedule;
     },
     /** From now on, the worker has a few minutes for this. */
     await: (what: Awaited): void => {
-      // The worker may just have begun.
+      // A slot may be missed right after a step of the clock, and its poll may have begun.
       const isThere = what === 'slot' && Math.max(lastLineAt, (past.steps.at(-1) ?? 0) + STEP_MS) >= elapsed();
       if (!isThere && !awaited.has(what)) awaited.set(what, elapsed() + longestWaitMs);
     },
@@ -64,12 +57,10 @@ export function createAwaitedJudge({ world, past, fail, elapsed, now, longestWai
       if (elapsed() >= pausedUntil) awaited.delete('pause');
     },
     /** Reads a line of the worker's log. */
-    read: (line: Row): void => {
-      const { kind, trigger, not_before, duration_ms } = line;
+    read: ({ kind, trigger, not_before }: Row): void => {
       if (not_before !== undefined && !past.mayBePaused(elapsed() - 1_000))
         fail('postponed, although no pause goes on');
       if (trigger === undefined) return;
-      if (kind === 'profile' && duration_ms !== undefined) judgeProfile(line);
       if (kind === 'profile') {
         profileAt = now();
         awaited.delete('profile');
