@@ -101,7 +101,9 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     const isKnown =
       last !== undefined && last.at >= past.lifeBegan && last.status !== 410 && last.at < elapsed() - ATTEMPT_MS;
     const isSent = last?.status !== undefined && isSuccess(last.status);
-    if (isKnown && !past.isDisturbed(last.at - HOUR_MS) && row?.failing !== Number(!isSent))
+    // A state that has changed back is no longer sent.
+    const isDropped = !isSent && row?.message_id === null;
+    if (isKnown && !isDropped && !past.isDisturbed(last.at - HOUR_MS) && row?.failing !== Number(!isSent))
       fail(`failing is told as ${row?.failing} after status ${last.status}`);
     if (row?.message_id !== null || row.stopped_at !== null) return;
     if (row.refusals !== 0 || past.troubleAt > elapsed() - TROUBLE_MS) return;

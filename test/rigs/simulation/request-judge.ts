@@ -54,7 +54,8 @@ export function createRequestJudge(scene: Scene, { leewayMs, isHolding, onLogin 
   };
   /** After a refusal, the next login comes after a minute, doubling to an hour. */
   const judgeRefused = ({ at }: Request, refused: Request, logins: readonly Request[]): void => {
-    if (past.hadPerson(refused.at)) return;
+    // A worker sees a request for a poll a while later.
+    if (past.hadPerson(refused.at - REQUEST_MS)) return;
     const waitedMs = at - refused.at;
     const isOther = (one: Request): boolean => one.status !== 401 || past.hadPerson(one.at);
     const count = logins.length - 1 - logins.findLastIndex(isOther);
