@@ -9,10 +9,13 @@ import {
   publishNoReplace,
   type Replaceable,
   removeCopy,
+  removeStaleTempFiles,
   replaceCopy,
+  tempPath,
   writeCopy,
 } from '../store/atomic-copy.ts';
 import { withReader } from '../store/connection.ts';
+import { aboutFile } from '../store/database-error.ts';
 import { sizeOf } from '../store/database-file.ts';
 import { formatSize } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
@@ -30,12 +33,15 @@ export const backup: Command<DatabaseOption & { readonly file: string }> = async
     throw new UsageError(`${target} is a file name that the database itself needs; choose another one.`);
   if (!exists(dirname(target))) throw new UsageError(`The folder ${dirname(target)} does not exist; create it first.`);
 
-  const part = `${target}.${io.pid}.part`;
+  tryOrUndefined(() => removeStaleTempFiles(target));
+  const part = tempPath(target);
   // What the WAL holds may be new pages, or newer versions of old ones.
   const whole = formatSize(sizeOf(path) + sizeOf(`${path}-wal`));
   const copied = (): string => formatSize(tryOrUndefined(() => statSync(part).size) ?? 0);
   using _ = startProgress(io, () => `copying ${copied()} of ${whole}`);
-  await createCopyProcess(io)(resolve(path), part, { signal: io.stop });
+  await createCopyProcess(io)(resolve(path), part, { signal: io.stop }).catch((error: unknown) => {
+    throw aboutFile(error, part, target);
+  });
   publishNoReplace(part, target);
   await io.say(`${path} was copied to ${target} (${formatSize(statSync(target).size)})`);
   return EXIT.done;

@@ -4,6 +4,7 @@ import { loadLogConfig } from '../config/config.ts';
 import { didYouMean } from '../config/read-environment.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
 import { isObject, parseJson } from '../league/json.ts';
+import { unlessAborted } from '../race-abort.ts';
 import { faults as allFaults } from '../simulator/faults.ts';
 import { type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
 import type { Command } from './command.ts';
@@ -23,7 +24,7 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
     tokenLifeMs,
     churnMs,
     faults,
-    ...(file === undefined ? {} : { leagues: await readLeagues(file) }),
+    ...(file === undefined ? {} : { leagues: await readLeagues(file, io.stop) }),
     onRequest: ({ method, path, status, token, basic }) =>
       log.debug({ method, path, http_status: status, token, basic }, 'request'),
     onSwitched: (active) => log.info({ faults: active }, `active faults: ${active.join(', ') || 'none'}`),
@@ -45,15 +46,16 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
   return EXIT.done;
 };
 
-async function readLeagues(path: string): Promise<readonly unknown[]> {
+async function readLeagues(path: string, stop: AbortSignal): Promise<readonly unknown[]> {
   try {
-    const content = parseJson(await readFile(path, 'utf8'));
+    const content = parseJson(await unlessAborted(readFile(path, 'utf8'), stop));
     const leagues = isObject(content) ? content.leagues : content;
     if (Array.isArray(leagues)) return leagues;
   } catch (cause) {
+    stop.throwIfAborted();
     if (cause instanceof SyntaxError) throw new UsageError(`${path} contains no leagues: it is not JSON.`);
     throw new UsageError(
-      `${path} cannot be read: ${codeOf(cause) === 'ENOENT' ? 'there is no such file' : codeOf(cause)}.`,
+      `${path} cannot be read: ${codeOf(cause) === 'ENOENT' ? 'there is no such file' : codeOf(cause) || 'unknown error'}.`,
     );
   }
   throw new UsageError(`${path} contains no leagues: write a list, or an object with a list in "leagues".`);

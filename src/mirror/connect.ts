@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type ConnectionOptions, getCACertificates, TLSSocket } from 'node:tls';
 import { Client } from 'pg';
 import type { MirrorTarget } from '../config/mirror.ts';
 import type { PostgresServer } from '../config/postgres-url.ts';
+import { readTextFile } from '../config/text-file.ts';
 import { codeOf, SettingsError } from '../errors.ts';
 import { quoteIdentifier, toMirrorError } from './error.ts';
 
@@ -118,12 +118,7 @@ function tlsOptions({ sslmode, ...files }: PostgresServer): Pick<ClientOptions, 
 function readTlsFile(file: string | undefined, name: string): string | undefined {
   // `system` is libpq's name for the certificates that are trusted anyway.
   if (file === undefined || (file === 'system' && name === 'sslrootcert')) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const message = `LEAGUE_SYNC_POSTGRES_URL: the ${name} ${file} cannot be read (${codeOf(error) || 'unknown error'})`;
-    throw new SettingsError([{ message, fix: 'check its path and permissions' }]);
-  }
+  return readTextFile(file, `LEAGUE_SYNC_POSTGRES_URL: the ${name} `);
 }
 
 /** Ends the connection without waiting for the server. */

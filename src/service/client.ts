@@ -138,8 +138,9 @@ function readSuccess(response: JsonResponse, { path }: ResourceRequest, options:
   const { status, header, json, isConditional } = response;
   const name = `GET ${path}`;
   if (status === 304 && isConditional) return undefined;
-  if (status === 304) {
-    const message = `The service answered ${name}, which was unconditional, with status 304.`;
+  if (status === 304 || status === 206) {
+    const asked = status === 206 ? 'which asked for the whole list' : 'which was unconditional';
+    const message = `The service answered ${name}, ${asked}, with status ${status}.`;
     throw new ContractError(message, { httpStatus: status, quoted: response.via });
   }
   if (json !== undefined && isSuccess(status))

@@ -82,10 +82,12 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
   }
   if (value !== undefined) return value;
   const article = sentType === 'object' ? 'an' : 'a';
-  const suffix = typeof sent === 'object' ? '' : ' that cannot be converted exactly';
+  const suffix = sentType === 'object' || sentType === 'list' ? '' : ' that cannot be converted exactly';
   const message = isUnstorable
     ? 'contains a character that the database cannot store (NUL or an unpaired surrogate)'
-    : `should be a ${TYPE_NAMES[type]}, but is ${article} ${sentType}${suffix}`;
+    : sentType === TYPE_NAMES[type]
+      ? `is a ${sentType} that is too large`
+      : `should be a ${TYPE_NAMES[type]}, but is ${article} ${sentType}${suffix}`;
   if (presence === 'required') found.problems.push({ path: name, message });
   else found.extra.push([name, sent]);
   return null;

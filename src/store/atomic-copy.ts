@@ -64,7 +64,7 @@ export function tempPath(target: string): string {
 const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
 /** Removes partial copies that killed processes left. Keeps those modified less than `ageMs` ago. */
-function removeStaleTempFiles(target: string, ageMs: number): void {
+export function removeStaleTempFiles(target: string, ageMs = STALE_TEMP_MS): void {
   const folder = dirname(target);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(tempPrefix(target)))) {
     const found = statSync(join(folder, name), { throwIfNoEntry: false });
@@ -96,7 +96,7 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
     assertReplaceable(target, db.name, replaceable);
     makeFolders(dirname(target));
     // A recent one may be in progress, except before an upgrade: the caller holds the worker's lock.
-    removeStaleTempFiles(target, replaceable === 'earlier' ? 0 : STALE_TEMP_MS);
+    removeStaleTempFiles(target, replaceable === 'earlier' ? 0 : undefined);
     const at = new Date();
     writeCopy(db, part, target);
     ifSupported(() => utimesSync(part, at, at));

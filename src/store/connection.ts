@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
-import { explainErrors, toDatabaseError } from './database-error.ts';
+import { aboutFile, explainErrors, toDatabaseError } from './database-error.ts';
 import {
   APPLICATION_ID,
   assertHeaderOurs,
@@ -94,9 +94,7 @@ export function openUntouched(path: string, mayLackTables = false): Database.Dat
     try {
       return openOne(copy);
     } catch (error) {
-      // A message must name the file that the user knows.
-      if (!(error instanceof DatabaseError)) throw error;
-      throw new DatabaseError(error.what.replaceAll(copy, file), { cause: error.cause, fix: error.fix });
+      throw aboutFile(error, copy, file);
     }
   };
   const db = lacksWal ? withTemporaryCopy(file, ['-wal'], openCopy) : openOne(file);

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
@@ -30,6 +30,8 @@ const KNOWN_ERRORS: readonly (readonly [code: RegExp, what: string, fix: string]
   [/^SQLITE_IOERR|^EIO/, 'could not be read or written (I/O error)', 'check the disk'],
 ];
 
+const NO_INODES = [/^/, 'cannot be created: the disk has no inodes left', 'delete files that are not needed'] as const;
+
 const FIX_TRIGGER = 'if another program added a trigger or a view to it, drop that; league-sync check names it';
 
 const UNREADABLE = [
@@ -48,6 +50,12 @@ export function explainErrors<T>(path: string, work: () => T, thing?: Thing): T 
     const isKnown = error instanceof LockedError || /^(SQLITE_|E[A-Z0-9]+$)/.test(codeOf(error));
     throw isKnown ? toDatabaseError(error, path, thing) : error;
   }
+}
+
+/** The error for the file that the user knows, of one about a copy of it; any other error as it is. */
+export function aboutFile(error: unknown, copy: string, file: string): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  return new DatabaseError(error.what.replaceAll(copy, file), { cause: error.cause, fix: error.fix });
 }
 
 export function toDatabaseError(error: unknown, path: string, thing: Thing = 'database'): DatabaseError {
@@ -69,7 +77,14 @@ export function toDatabaseError(error: unknown, path: string, thing: Thing = 'da
 
 function findKnownError(code: string, path: string): (typeof KNOWN_ERRORS)[number] | undefined {
   if (/^SQLITE_CANTOPEN|EACCES/.test(code) && accessError(path, constants.R_OK) === 'EACCES') return UNREADABLE;
+  if (/^SQLITE_CANTOPEN/.test(code) && lacksInodes(dirname(path))) return NO_INODES;
   return KNOWN_ERRORS.find(([pattern]) => pattern.test(code));
+}
+
+/** A file system without a limit on inodes has 0 of them. */
+function lacksInodes(folder: string): boolean {
+  const { files = 0, ffree = 0 } = tryOrUndefined(() => statfsSync(folder)) ?? {};
+  return files > 0 && ffree === 0;
 }
 
 /** Appends the file system's error code, such as EACCES, which SQLite does not report. */

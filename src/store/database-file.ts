@@ -150,9 +150,14 @@ function readStart(path: string, length: number): Buffer {
   });
 }
 
-/** Throws a DatabaseError if the header is another's. Call it before SQLite, which may apply or delete a WAL. */
+/** Throws a DatabaseError if the header or the WAL is another's. Call it before SQLite, which may apply or delete a WAL. */
 export function assertHeaderOurs(path: string): void {
-  if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > EMPTY_WAL_BYTES) throw orphanedWalError(path);
+  if (sizeOf(`${path}-wal`) > EMPTY_WAL_BYTES) {
+    if (sizeOf(path) === 0) throw orphanedWalError(path);
+    // Looked at twice, as a worker may leave WAL mode, or enter it, at this moment.
+    const isForeign = () => readHeader(path)?.isWal === false && sizeOf(`${path}-wal`) > EMPTY_WAL_BYTES;
+    if (isForeign() && isForeign()) throw foreignWalError(path);
+  }
   const { applicationId = APPLICATION_ID, pages = 0 } = readHeader(path) ?? {};
   if (applicationId === APPLICATION_ID || (applicationId === 0 && explainErrors(path, () => isOfLitestream(path))))
     return;
@@ -202,6 +207,14 @@ function hasText(path: string, text: string): boolean {
 function orphanedWalError(path: string): DatabaseError {
   return new DatabaseError(`The database ${path} is gone, but its WAL ${path}-wal is there and may hold changes.`, {
     fix: 'put the database back beside it, or, to begin anew, move the WAL away',
+  });
+}
+
+/** SQLite would apply it. A file has a WAL only in WAL mode, in which no backup or published copy is. */
+function foreignWalError(path: string): DatabaseError {
+  const wal = quoteForShell(`${path}-wal`);
+  return new DatabaseError(`The WAL ${path}-wal is of another file than ${path}, such as the one before a restore.`, {
+    fix: `put back the database that it belongs to, or, if this one was restored, move it away: mv ${wal} ${quoteForShell(`${path}.old-wal`)}`,
   });
 }
 

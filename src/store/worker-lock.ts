@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, rmSync } from 'node:fs';
+import { lchownSync, lstatSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
@@ -72,6 +72,11 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
   for (const name of [file, `${file}-journal`]) assertRegularFile(name);
   const db = explainErrors(file, () => new Database(file, { timeout: TIMEOUT_MS }));
   const inode = inodeOf(file);
+  // Like the database, so that what root leaves keeps no other user out. Only root may change the owner.
+  tryOrUndefined(() => {
+    const { uid, gid } = statSync(path);
+    lchownSync(file, uid, gid);
+  });
   try {
     // The owner's row is committed, so that the file has it. The second transaction stays open as the lock.
     db.exec('BEGIN EXCLUSIVE');

@@ -92,7 +92,7 @@ export function timeOfDay(at: number, now: number): string {
 }
 
 const TIMESTAMP =
-  /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
+  /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
 /** ISO 8601 as ms since 1970, by default UTC; undefined for other text. Seconds are optional, `T` may be a space. */
 export function parseTimestamp(text: string): number | undefined {

@@ -1,12 +1,14 @@
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -32,6 +34,15 @@ describe('a backup', () => {
     }
     expect(fingerprint(bench.folder)).toEqual(before);
   });
+});
+
+it('removes what a killed one left, and not what is in progress', async () => {
+  const bench = await setUpSynced();
+  const [old, recent] = ['old', 'recent'].map((id) => join(bench.folder, `.copy.db.league-sync-part-${id}`));
+  for (const part of [old, recent]) writeFileSync(String(part), '');
+  utimesSync(String(old), 0, 0);
+  expect((await bench.run(['backup', 'copy.db'])).code).toBe(0);
+  expect([old, recent].map((part) => existsSync(String(part)))).toEqual([false, true]);
 });
 
 describe('at a path that exists already', () => {

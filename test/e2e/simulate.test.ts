@@ -1,11 +1,13 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { constants, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tryOrUndefined } from '../../src/try-or-undefined.ts';
 import { setUpFor } from '../support/bench.ts';
 import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { type RunningProgram, runProgram, startProgram } from '../support/program.ts';
+import { eventually, type RunningProgram, runProgram, startProgram } from '../support/program.ts';
 
 type Started = { readonly program: RunningProgram; readonly url: string };
 
@@ -24,6 +26,17 @@ describe('simulate', () => {
     const bench = setUpFor(url);
     expect((await bench.run(['sync'])).code).toBe(0);
     expect(bench.rows('SELECT league_id FROM leagues')).toEqual([{ league_id: 'mine' }]);
+  });
+
+  it('is stopped while it waits for a file that never comes', async () => {
+    const { path: cwd } = makeFolder();
+    const fifo = join(cwd, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const program = startProgram(['simulate', '--port', '0', '--leagues', fifo], { cwd });
+    // Fails until there is a reader.
+    const open = () => tryOrUndefined(() => openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK)) !== undefined;
+    await eventually('it reads the file', open);
+    expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
   });
 
   it.each([

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { DatabaseError, LockedError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
-import { openForWriting } from '../../src/store/connection.ts';
+import { openForWriting, withReader } from '../../src/store/connection.ts';
 import { APPLICATION_ID, prepareFolder } from '../../src/store/database-file.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -15,7 +15,7 @@ import { enableWal } from '../../src/store/wal.ts';
 import { acquireLock } from '../../src/store/worker-lock.ts';
 import { createWallClock } from '../support/clock.ts';
 import { execute, readRows, withDatabase } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { type Folder, fingerprint, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
 
 const { migrations } = findPackage();
@@ -65,6 +65,16 @@ describe('opening a database', () => {
     await expect(openAt(path)).rejects.toThrow(/leagues\.db is gone, but its WAL/);
     folder.write('leagues.db-wal', '\0'.repeat(64));
     await openAndClose(path);
+  });
+
+  it('refuses a restored file beside the WAL of the one before, for writing and for reading, and leaves both', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    folder.write('leagues.db-wal', 'x'.repeat(65));
+    const before = fingerprint(folder.path);
+    await expect(openAt(path)).rejects.toThrow(/leagues\.db-wal is of another file than .*; put back .*: mv /);
+    expect(() => withReader(path, () => undefined)).toThrow(/is of another file/);
+    expect(fingerprint(folder.path)).toEqual(before);
   });
 
   it('records every migration with its sha256 and timestamp', async () => {

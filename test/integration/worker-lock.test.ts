@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -65,6 +65,15 @@ it('a lock whose file another worker has made anew is released without deleting 
   lock[Symbol.dispose]();
   expect(readLockStatus(path)).toEqual({ state: 'running', holder: other.holder });
   await other.end();
+});
+
+it('the lock file of root belongs to the user of the database, whom it must not keep out once root was killed', ({
+  skip,
+}) => {
+  skip(process.getuid?.() !== 0, 'only root may change owners');
+  chownSync(path, 65_534, 65_534);
+  using _ = acquireLock(path, self);
+  expect(statSync(`${path}.lock`)).toMatchObject({ uid: 65_534, gid: 65_534 });
 });
 
 describe('the lock status of a database', () => {

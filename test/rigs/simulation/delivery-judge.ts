@@ -4,6 +4,7 @@ import type { World } from './service.ts';
 
 type Around = {
   readonly hasData: () => boolean;
+  readonly hasStepped: () => boolean;
   readonly isRefusalUntold: (at: number) => boolean;
   /** Whether nothing was granted since the last refused login. */
   readonly isStillRefused: (at: number) => boolean;
@@ -21,7 +22,7 @@ const MOST_BYTES = 65_536;
 /** Each change once or more, in order and without a gap; a message keeps its id and bytes; no end before its beginning. */
 export function createDeliveryJudge(
   fail: (text: string) => void,
-  { hasData, isRefusalUntold, isStillRefused, isStaleUntold, triedAt, feed }: Around,
+  { hasData, hasStepped, isRefusalUntold, isStillRefused, isStaleUntold, triedAt, feed }: Around,
 ) {
   const bodies = new Map<string, string>();
   let last = { to: 0, isAccepted: true };
@@ -70,7 +71,12 @@ export function createDeliveryJudge(
       const { type, data, timestamp } = JSON.parse(body);
       const isAccepted = status !== undefined && isSuccess(status);
       const isAboutData = type === 'leagues.changed' || type.startsWith('data.');
-      if ((isAboutData || data.as_of !== null) && !(Date.parse(data.as_of) < Date.parse(data.stale_at)))
+      // After a step back, instants go on from the latest that was stored.
+      if (
+        !hasStepped() &&
+        (isAboutData || data.as_of !== null) &&
+        !(Date.parse(data.as_of) < Date.parse(data.stale_at))
+      )
         fail(`${type} of data from ${data.as_of}, stale at ${data.stale_at}`);
       if (type === 'leagues.changed') {
         if (known === undefined && !sent.stale && isStaleUntold(triedAt(id)))

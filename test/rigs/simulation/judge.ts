@@ -54,6 +54,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
   });
   const deliveries = createDeliveryJudge(fail, {
     hasData: () => polls.told.length > 0,
+    hasStepped: () => past.steps.length > 0,
     isRefusalUntold: requests.isRefusalUntold,
     isStillRefused: requests.isStillRefused,
     isStaleUntold: (at) => {
