@@ -30,7 +30,12 @@ export function createFileJudge({ world, past, fail, elapsed, now, longestWaitMs
       if (bytes.some((content) => content.includes(secret))) fail('the database has a secret');
     searchedSecrets = world.secrets.size;
   };
+  const noteTime = (): void => {
+    seenAt = now();
+    if (past.lifeBegan > jumpedAt || elapsed() - jumpedAt > DAY_MS) latest = Math.max(latest, seenAt);
+  };
   const judgeTold = (stored: ReadonlyMap<unknown, unknown>, seq: number): void => {
+    noteTime();
     for (const { runId, outcome, lastSeq, at } of polls.told) {
       const mayBeDeleted = at - RUN_TIMEOUT_MS < latest - leastRetentionMs && !stored.has(runId);
       if (stored.get(runId) !== outcome && !mayBeDeleted)
@@ -70,10 +75,7 @@ export function createFileJudge({ world, past, fail, elapsed, now, longestWaitMs
       ({ profileSchedule, runRetentionMs: retentionMs } = given);
       leastRetentionMs = Math.min(leastRetentionMs, retentionMs);
     },
-    noteTime: (): void => {
-      seenAt = now();
-      if (past.lifeBegan > jumpedAt || elapsed() - jumpedAt > DAY_MS) latest = Math.max(latest, seenAt);
-    },
+    noteTime,
     /** The wall clock was set. */
     noteStep: (): void => {
       if (now() - seenAt > retentionMs) jumpedAt = elapsed();
