@@ -150,17 +150,15 @@ describe('accept-removals', { timeout: 60_000 }, () => {
   );
 });
 
-describe('status', { timeout: 60_000 }, () => {
-  it('counts the removals that are held, and those of them that are accepted', async () => {
-    const bench = await setUpHeld();
-    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7$/m);
-    const accept = "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE league_id IN ('l4', 'l5')";
-    execute(bench.database, accept);
-    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\)$/m);
-    await bench.run(['accept-removals', '--yes']);
-    await poll(bench, makeLeagues(3), 0);
-    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +none$/m);
-  });
+it('status counts the removals that are held, and those of them that are accepted', { timeout: 60_000 }, async () => {
+  const bench = await setUpHeld();
+  expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7$/m);
+  const accept = "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE league_id IN ('l4', 'l5')";
+  execute(bench.database, accept);
+  expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\)$/m);
+  await bench.run(['accept-removals', '--yes']);
+  await poll(bench, makeLeagues(3), 0);
+  expect((await bench.run(['status'])).stdout).toMatch(/^held removals +none$/m);
 });
 
 /** Whether tests can run as another user: root ignores file permissions. */

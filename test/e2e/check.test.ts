@@ -46,25 +46,23 @@ describe('check of a healthy setup', () => {
   });
 });
 
-describe('check while a worker runs', () => {
-  it('names the lock holder, recognizes the status page, also of a worker elsewhere, and writes nothing', async () => {
-    const bench = await setUp();
-    const { worker, port } = await serve(bench);
-    await worker.waitForPoll('changed');
-    await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
-    const before = dumpTables(bench.database);
-    const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
-    expect(troubles(checked)).toEqual([]);
-    expect(told(checked, 'lock')).toMatch(new RegExp(`names process ${worker.pid} |runs: process ${worker.pid} `));
-    expect(told(checked, 'listen')).toContain(`the worker answers at 127.0.0.1:${port}`);
-    expect(dumpTables(bench.database)).toEqual(before);
-    const shared = await setUpSynced();
-    const holder = "INSERT INTO holder VALUES (1, 'another-host', '2026-11-20T12:00:00.000Z')";
-    execute(`${shared.database}.lock`, `CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT); ${holder}`);
-    expect(troubles(await runCheck(shared, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` }))).toEqual([]);
-    expect((await worker.stop()).code).toBe(0);
-    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
-  });
+it("check names the holder of the lock, knows a worker's page, also of one elsewhere, and writes nothing", async () => {
+  const bench = await setUp();
+  const { worker, port } = await serve(bench);
+  await worker.waitForPoll('changed');
+  await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
+  const before = dumpTables(bench.database);
+  const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
+  expect(troubles(checked)).toEqual([]);
+  expect(told(checked, 'lock')).toMatch(new RegExp(`names process ${worker.pid} |runs: process ${worker.pid} `));
+  expect(told(checked, 'listen')).toContain(`the worker answers at 127.0.0.1:${port}`);
+  expect(dumpTables(bench.database)).toEqual(before);
+  const shared = await setUpSynced();
+  const holder = "INSERT INTO holder VALUES (1, 'another-host', '2026-11-20T12:00:00.000Z')";
+  execute(`${shared.database}.lock`, `CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT); ${holder}`);
+  expect(troubles(await runCheck(shared, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` }))).toEqual([]);
+  expect((await worker.stop()).code).toBe(0);
+  expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
 });
 
 describe('check at a terminal', () => {

@@ -150,26 +150,24 @@ describe('/leagues.json', () => {
   });
 });
 
-describe('/changes.atom', () => {
-  it('has an entry for each poll that changed something, with the text of `changes`, newest first', async () => {
-    const { bench, url } = await serve(...POLLS, [makeLeague('l1', { league_name: '<&"\u0001>' })]);
-    const answer = await fetch(`${url}/changes.atom`);
-    expect(answer.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
-    const feed = await answer.text();
-    const all = (pattern: RegExp) => [...feed.matchAll(pattern)].map(([, found]) => found);
-    expect(all(/<title>(.+)<\/title>/g)).toEqual([
-      'Changes of leagues',
-      '1 changed, 1 removed',
-      '1 removed',
-      '1 changed',
-      '3 added',
-    ]);
-    const [{ id } = { id: '' }] = bench.rows('SELECT id FROM database_identity');
-    expect(all(/<id>urn:league-sync:(.+)<\/id>/g)).toEqual([id, ...[4, 3, 2, 1].map((run) => `${id}:${run}`)]);
-    expect(feed).toContain('changed  League l1 (l1): league_name &#34;League l1&#34; -&#62; &#34;Renamed&#34;');
-    expect(feed).toContain('&#60;&#38;\\&#34;\\u0001&#62;');
-    expect(await (await fetch(`${url}/changes.atom`)).text()).toBe(feed);
-  });
+it('/changes.atom has an entry for each poll with changes, with the text of `changes`, newest first', async () => {
+  const { bench, url } = await serve(...POLLS, [makeLeague('l1', { league_name: '<&"\u0001>' })]);
+  const answer = await fetch(`${url}/changes.atom`);
+  expect(answer.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+  const feed = await answer.text();
+  const all = (pattern: RegExp) => [...feed.matchAll(pattern)].map(([, found]) => found);
+  expect(all(/<title>(.+)<\/title>/g)).toEqual([
+    'Changes of leagues',
+    '1 changed, 1 removed',
+    '1 removed',
+    '1 changed',
+    '3 added',
+  ]);
+  const [{ id } = { id: '' }] = bench.rows('SELECT id FROM database_identity');
+  expect(all(/<id>urn:league-sync:(.+)<\/id>/g)).toEqual([id, ...[4, 3, 2, 1].map((run) => `${id}:${run}`)]);
+  expect(feed).toContain('changed  League l1 (l1): league_name &#34;League l1&#34; -&#62; &#34;Renamed&#34;');
+  expect(feed).toContain('&#60;&#38;\\&#34;\\u0001&#62;');
+  expect(await (await fetch(`${url}/changes.atom`)).text()).toBe(feed);
 });
 
 describe('a page of JSON', () => {

@@ -53,18 +53,16 @@ describe('LEAGUE_SYNC_LISTEN', () => {
   });
 });
 
-describe('a stop', () => {
-  it('does not wait for connections, idle or with half a request', async () => {
-    const bench = await setUp();
-    const { worker, port } = await serveHere(bench);
-    await worker.waitForPoll('changed');
-    const idle = await openLine(port);
-    const half = await openLine(port, 'GET /livez HTTP/1.1\r\nHost: ');
-    const kept = await openLine(port, 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
-    await kept.waitFor(/"live":true/);
-    const askedAt = performance.now();
-    expect((await worker.stop()).code).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
-    await Promise.all([idle, half, kept].map((line) => line.waitForClose()));
-  });
+it('a stop does not wait for connections, idle or with half a request', async () => {
+  const bench = await setUp();
+  const { worker, port } = await serveHere(bench);
+  await worker.waitForPoll('changed');
+  const idle = await openLine(port);
+  const half = await openLine(port, 'GET /livez HTTP/1.1\r\nHost: ');
+  const kept = await openLine(port, 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  await kept.waitFor(/"live":true/);
+  const askedAt = performance.now();
+  expect((await worker.stop()).code).toBe(0);
+  expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+  await Promise.all([idle, half, kept].map((line) => line.waitForClose()));
 });

@@ -19,30 +19,26 @@ async function setUpSent(): Promise<{ bench: SimulatedBench; receiver: Receiver;
 const ORIGIN = 'SELECT id AS source, last_success_at AS as_of, stale_at FROM database_identity, freshness';
 const SLOW = { interval: 20, timeout: 30_000 };
 
-describe('a worker with a webhook', () => {
-  it('sends the first list, and says in status what was accepted', async () => {
-    const { bench, receiver, settings } = await setUpSent();
-    expect(receiver.told()[0]).toMatch(/^leagues\.changed 1-/);
-    expect(receiver.seen[0]?.data).toMatchObject(bench.rows(ORIGIN)[0] ?? {});
-    const changes = receiver.seen.flatMap(({ data }) => data.changes ?? []);
-    expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 124 }, (_, index) => index + 1));
-    const lines = (await bench.run(['changes', '--since', '0', '--json'])).stdout.trimEnd().split('\n');
-    expect(changes).toEqual(lines.map((line) => JSON.parse(line)));
-    const { webhook } = JSON.parse((await bench.run(['status', '--json'], settings)).stdout);
-    expect(webhook).toMatchObject({
-      host: new URL(receiver.url).host,
-      pending_changes: 0,
-      accepted_seq: 124,
-      accepted_at: expect.any(String),
-      failed_attempts: 0,
-      last_error: null,
-      next_attempt_at: null,
-      stopped_at: null,
-    });
-    expect((await bench.run(['status'])).stdout).toMatch(
-      /^webhook +127\.0\.0\.1:\d+: nothing pending, last accepted /m,
-    );
+it('a worker sends the first list, and says in status what was accepted', async () => {
+  const { bench, receiver, settings } = await setUpSent();
+  expect(receiver.told()[0]).toMatch(/^leagues\.changed 1-/);
+  expect(receiver.seen[0]?.data).toMatchObject(bench.rows(ORIGIN)[0] ?? {});
+  const changes = receiver.seen.flatMap(({ data }) => data.changes ?? []);
+  expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 124 }, (_, index) => index + 1));
+  const lines = (await bench.run(['changes', '--since', '0', '--json'])).stdout.trimEnd().split('\n');
+  expect(changes).toEqual(lines.map((line) => JSON.parse(line)));
+  const { webhook } = JSON.parse((await bench.run(['status', '--json'], settings)).stdout);
+  expect(webhook).toMatchObject({
+    host: new URL(receiver.url).host,
+    pending_changes: 0,
+    accepted_seq: 124,
+    accepted_at: expect.any(String),
+    failed_attempts: 0,
+    last_error: null,
+    next_attempt_at: null,
+    stopped_at: null,
   });
+  expect((await bench.run(['status'])).stdout).toMatch(/^webhook +127\.0\.0\.1:\d+: nothing pending, last accepted /m);
 });
 
 describe('webhook test', () => {
@@ -132,64 +128,55 @@ describe('webhook replay and skip', () => {
   });
 });
 
-describe('a webhook that fails', () => {
-  async function setUpFailing(settings: Setting = {}) {
-    const [bench, receiver] = await Promise.all([setUp(), startReceiver(500)]);
-    const served = await serveHere(bench, { ...receiver.env, ...settings });
-    await expect.poll(() => bench.rows('SELECT failed_attempts FROM outputs')[0]?.failed_attempts, SLOW).toBe(1);
-    const read = async (path: string) => (await fetch(served.url + path)).text();
-    return { receiver, read, ...served };
-  }
-
-  it('is shown by the page, status.json and the metrics, and leaves the worker ready', async () => {
-    const { bench, receiver, read } = await setUpFailing();
-    const { host } = new URL(receiver.url);
-    expect(JSON.parse(await read('/status.json')).stored.webhook).toMatchObject({
-      host,
-      pending_changes: 124,
-      failed_attempts: 1,
-      last_error: 'status 500',
-    });
-    const metrics = await read('/metrics');
-    expect(metrics).toContain('league_sync_webhook_pending_changes 124\n');
-    expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="failed"} 1\n');
-    expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="accepted"} 0\n');
-    const page = await read('/');
-    expect(page).toMatch(
-      /<li data-what="webhook">.*?since <time .*>The webhook at .* fails \(status 500\): 124 changes pending\..*The next attempt is at \d\d:\d\d:\d\d UTC \(<time/,
-    );
-    for (const text of ['<dt>Webhook</dt>', host, '<b>the webhook fails</b>']) expect(page).toContain(text);
-    expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
-    expect((await bench.run(['status'])).stdout).toMatch(
-      /^webhook .* failed 1 time since \d.* UTC \(status 500\), next/m,
-    );
-    const { stdout } = await bench.run(['status', '--json']);
-    // For the first hour, only the line of the webhook says it.
-    expect(JSON.parse(stdout)).toMatchObject({
-      state: 'good',
-      headline: 'Up to date',
-      webhook: { failed_attempts: 1 },
-    });
+it('a webhook that fails is shown by the page, status.json and the metrics, and leaves the worker ready', async () => {
+  const receiver = await startReceiver(500);
+  const { bench, url } = await serveHere(await setUp(), receiver.env);
+  await expect.poll(() => bench.rows('SELECT failed_attempts FROM outputs')[0]?.failed_attempts, SLOW).toBe(1);
+  const read = async (path: string) => (await fetch(url + path)).text();
+  const { host } = new URL(receiver.url);
+  expect(JSON.parse(await read('/status.json')).stored.webhook).toMatchObject({
+    host,
+    pending_changes: 124,
+    failed_attempts: 1,
+    last_error: 'status 500',
+  });
+  const metrics = await read('/metrics');
+  expect(metrics).toContain('league_sync_webhook_pending_changes 124\n');
+  expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="failed"} 1\n');
+  expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="accepted"} 0\n');
+  const page = await read('/');
+  expect(page).toMatch(
+    /<li data-what="webhook">.*?since <time .*>The webhook at .* fails \(status 500\): 124 changes pending\..*The next attempt is at \d\d:\d\d:\d\d UTC \(<time/,
+  );
+  for (const text of ['<dt>Webhook</dt>', host, '<b>the webhook fails</b>']) expect(page).toContain(text);
+  expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
+  expect((await bench.run(['status'])).stdout).toMatch(
+    /^webhook .* failed 1 time since \d.* UTC \(status 500\), next/m,
+  );
+  const { stdout } = await bench.run(['status', '--json']);
+  // For the first hour, only the line of the webhook says it.
+  expect(JSON.parse(stdout)).toMatchObject({
+    state: 'good',
+    headline: 'Up to date',
+    webhook: { failed_attempts: 1 },
   });
 });
 
-describe('check', () => {
-  it('connects to the receiver without a request, and warns if it cannot', async () => {
-    const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
-    const { origin } = new URL(receiver.url);
-    const webhookLine = async (settings: Setting) =>
-      (await bench.run(['check'], settings)).stdout.split('\n').find((line) => /^\S+ +webhook /.test(line));
-    expect(await webhookLine(receiver.env)).toBe(`ok    webhook     ${origin} is reachable; nothing was sent`);
-    expect(receiver.seen).toEqual([]);
-    const dead = await webhookLine({ ...receiver.env, LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:1/path-of-the-dead' });
-    expect(dead).toMatch(
-      /^warn +webhook .+ polls do not depend on it -> check LEAGUE_SYNC_WEBHOOK_URL, DNS and the network/,
-    );
-    expect(dead).not.toContain('path-of-the-dead');
-    const faulty = await bench.run(['check'], { ...receiver.env, LEAGUE_SYNC_WEBHOOK_SECRET: 'whsec_too-short' });
-    expect(faulty).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('LEAGUE_SYNC_WEBHOOK_SECRET is not valid'),
-    });
+it('check connects to the receiver without a request, and warns if it cannot', async () => {
+  const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
+  const { origin } = new URL(receiver.url);
+  const webhookLine = async (settings: Setting) =>
+    (await bench.run(['check'], settings)).stdout.split('\n').find((line) => /^\S+ +webhook /.test(line));
+  expect(await webhookLine(receiver.env)).toBe(`ok    webhook     ${origin} is reachable; nothing was sent`);
+  expect(receiver.seen).toEqual([]);
+  const dead = await webhookLine({ ...receiver.env, LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:1/path-of-the-dead' });
+  expect(dead).toMatch(
+    /^warn +webhook .+ polls do not depend on it -> check LEAGUE_SYNC_WEBHOOK_URL, DNS and the network/,
+  );
+  expect(dead).not.toContain('path-of-the-dead');
+  const faulty = await bench.run(['check'], { ...receiver.env, LEAGUE_SYNC_WEBHOOK_SECRET: 'whsec_too-short' });
+  expect(faulty).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('LEAGUE_SYNC_WEBHOOK_SECRET is not valid'),
   });
 });

@@ -64,48 +64,42 @@ function makeMixedLeagues(count: number) {
   );
 }
 
-describe('login', () => {
-  it.each([
-    ['a wrong password', { pair: 'player:wrong' }, 401],
-    ['a pair without a colon', { pair: 'player' }, 401],
-    ['another attribute', { body: '{"attribute":"email"}' }, 400],
-    ['no attribute', { body: '{}' }, 400],
-    ['no JSON', { body: 'attribute=username' }, 400],
-    ['another content type', { contentType: 'application/jsonp' }, 415],
-  ])('refuses %s', async (_, options, status) => {
-    await using simulator = await startSimulator();
-    const response = await logIn(simulator, options);
-    expect(response.status).toBe(status);
-    expect(await response.json()).toEqual(failed);
-  });
+it.each([
+  ['a wrong password', { pair: 'player:wrong' }, 401],
+  ['a pair without a colon', { pair: 'player' }, 401],
+  ['another attribute', { body: '{"attribute":"email"}' }, 400],
+  ['no attribute', { body: '{}' }, 400],
+  ['no JSON', { body: 'attribute=username' }, 400],
+  ['another content type', { contentType: 'application/jsonp' }, 415],
+])('a login with %s is refused', async (_, options, status) => {
+  await using simulator = await startSimulator();
+  const response = await logIn(simulator, options);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toEqual(failed);
 });
 
-describe('tokens', () => {
-  it('serve up to the millisecond before their expiry', async () => {
-    let now = Date.UTC(2026, 10, 20);
-    await using simulator = await startSimulator({ tokenLifeMs: 5_000, now: () => now });
-    const token = await takeToken(simulator);
-    now += 4_999;
-    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(200);
-    now += 1;
-    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(401);
-    expect(simulator.requests.map((seen) => seen.token)).toEqual(['none', 'valid', 'expired']);
-  });
+it('tokens serve up to the millisecond before their expiry', async () => {
+  let now = Date.UTC(2026, 10, 20);
+  await using simulator = await startSimulator({ tokenLifeMs: 5_000, now: () => now });
+  const token = await takeToken(simulator);
+  now += 4_999;
+  expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(200);
+  now += 1;
+  expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(401);
+  expect(simulator.requests.map((seen) => seen.token)).toEqual(['none', 'valid', 'expired']);
 });
 
-describe('leagues', () => {
-  it('are the bundled list by default, split in two by the filter', async () => {
-    await using simulator = await startSimulator();
-    const token = await takeToken(simulator);
-    const all = await listLeagues(simulator, token);
-    expect(all).toEqual(simulator.leagues());
-    expect(all.length).toBeGreaterThan(100);
-    for (const status of ['active', 'inactive']) {
-      const filtered = await listLeagues(simulator, token, `?status=${status}`);
-      expect(filtered).toEqual(all.filter((league) => league.status === status));
-      expect(filtered).not.toHaveLength(0);
-    }
-  });
+it('leagues are the bundled list by default, split in two by the filter', async () => {
+  await using simulator = await startSimulator();
+  const token = await takeToken(simulator);
+  const all = await listLeagues(simulator, token);
+  expect(all).toEqual(simulator.leagues());
+  expect(all.length).toBeGreaterThan(100);
+  for (const status of ['active', 'inactive']) {
+    const filtered = await listLeagues(simulator, token, `?status=${status}`);
+    expect(filtered).toEqual(all.filter((league) => league.status === status));
+    expect(filtered).not.toHaveLength(0);
+  }
 });
 
 type FaultCheck = (simulator: Simulator, token: string) => Promise<unknown>;
@@ -202,24 +196,22 @@ describe('faults', () => {
   });
 });
 
-describe('churn', () => {
-  it('changes something at every step, one to three leagues at most, and stays within bounds', () => {
-    const random = createRandom(1);
-    let state = startChurn(makeMixedLeagues(40));
-    const sizes = new Set<number>();
-    for (let index = 0; index < 5_000; index++) {
-      const next = churn(state, random, index);
-      const known = new Set(state.listed);
-      const touched = next.listed.filter((league) => !known.has(league)).length;
-      const step = next.listed.length - state.listed.length;
-      expect(Math.max(touched, -step)).toBeOneOf([1, 2, 3]);
-      expect(next.removed.length).toBeLessThanOrEqual(5);
-      sizes.add(step);
-      state = next;
-    }
-    expect(sizes).toEqual(new Set([-1, 0, 1]));
-    expect(state.listed.length).toBeGreaterThan(30);
-    const ids = state.listed.map((league) => League.parse(league).league_id);
-    expect(new Set(ids).size).toBe(ids.length);
-  });
+it('churn changes something at every step, one to three leagues at most, and stays within bounds', () => {
+  const random = createRandom(1);
+  let state = startChurn(makeMixedLeagues(40));
+  const sizes = new Set<number>();
+  for (let index = 0; index < 5_000; index++) {
+    const next = churn(state, random, index);
+    const known = new Set(state.listed);
+    const touched = next.listed.filter((league) => !known.has(league)).length;
+    const step = next.listed.length - state.listed.length;
+    expect(Math.max(touched, -step)).toBeOneOf([1, 2, 3]);
+    expect(next.removed.length).toBeLessThanOrEqual(5);
+    sizes.add(step);
+    state = next;
+  }
+  expect(sizes).toEqual(new Set([-1, 0, 1]));
+  expect(state.listed.length).toBeGreaterThan(30);
+  const ids = state.listed.map((league) => League.parse(league).league_id);
+  expect(new Set(ids).size).toBe(ids.length);
 });

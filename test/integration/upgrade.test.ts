@@ -173,29 +173,27 @@ it('an upgrade that fails leaves the database as it was and the copy there, and 
   expect(versionOf(copy)).toBe(PRESENT_SCHEMA);
 });
 
-describe('the later version of the program', () => {
-  it('says where the copy is and how long it took, and this version refuses what it wrote with 74', async () => {
-    using folder = makeFolder();
-    const path = await fill(folder);
-    await using service = await startService({ leagues: listLeagues(makeLeagues(2)) });
-    const bench = addSettings(setUpFor(service.url), { LEAGUE_SYNC_DATABASE: path });
-    const through = makeLaterVersion(...STEP);
-    const sync = ['sync', '--service-moved'];
-    const upgraded = await bench.runProcess(sync, {}, { through });
-    expect(upgraded.code).toBe(0);
-    const line = upgraded.stderr.split('\n').find((text) => text.includes('the schema of the database'));
-    const copy = `${path}.schema-${PRESENT_SCHEMA}`;
-    expect(JSON.parse(line ?? '{}')).toMatchObject({
-      from: PRESENT_SCHEMA,
-      to: PRESENT_SCHEMA + 1,
-      copy,
-      duration_ms: expect.any(Number),
-      msg: expect.stringContaining(copy),
-    });
-    expect(existsSync(copy)).toBe(true);
-    expect((await bench.runProcess(sync, {}, { through })).stderr).not.toContain('the schema of the database');
-    expect(await bench.run(sync)).toMatchObject({ code: 74, stderr: expect.stringContaining('newer version') });
+it('an upgrade says where the copy is and how long it took, and the old version refuses its file with 74', async () => {
+  using folder = makeFolder();
+  const path = await fill(folder);
+  await using service = await startService({ leagues: listLeagues(makeLeagues(2)) });
+  const bench = addSettings(setUpFor(service.url), { LEAGUE_SYNC_DATABASE: path });
+  const through = makeLaterVersion(...STEP);
+  const sync = ['sync', '--service-moved'];
+  const upgraded = await bench.runProcess(sync, {}, { through });
+  expect(upgraded.code).toBe(0);
+  const line = upgraded.stderr.split('\n').find((text) => text.includes('the schema of the database'));
+  const copy = `${path}.schema-${PRESENT_SCHEMA}`;
+  expect(JSON.parse(line ?? '{}')).toMatchObject({
+    from: PRESENT_SCHEMA,
+    to: PRESENT_SCHEMA + 1,
+    copy,
+    duration_ms: expect.any(Number),
+    msg: expect.stringContaining(copy),
   });
+  expect(existsSync(copy)).toBe(true);
+  expect((await bench.runProcess(sync, {}, { through })).stderr).not.toContain('the schema of the database');
+  expect(await bench.run(sync)).toMatchObject({ code: 74, stderr: expect.stringContaining('newer version') });
 });
 
 describe('the stored database of every schema so far', () => {

@@ -146,19 +146,17 @@ async function answerWith(answer: (received: string, index: number) => string): 
   return `127.0.0.1:${port}`;
 }
 
-describe('a server that is none of PostgreSQL', () => {
-  const READY = 'R\0\0\0\b\0\0\0\0Z\0\0\0\x05I';
-  it.each([
-    ['an unknown kind of password', ['R\0\0\0\b\0\0\0c']],
-    ['a row that ends too early', ['D\0\0\0\n\x7f\xff\x7f\xff\xff\xff']],
-    ['a description that ends too early', [READY, 'T\0\0\0\x07\0\xc8A']],
-  ])('is named if it answers with %s', async (_name, answers) => {
-    const address = await answerWith((_received, index) => answers[index] ?? '');
-    const bench = await setUpSynced();
-    const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody:fake-password@${address}/x?sslmode=disable` };
-    const { code, stderr } = await bench.run(['mirror'], env);
-    expect([code, stderr.includes('its answer is not one of PostgreSQL')]).toEqual([1, true]);
-  });
+const READY = 'R\0\0\0\b\0\0\0\0Z\0\0\0\x05I';
+it.each([
+  ['an unknown kind of password', ['R\0\0\0\b\0\0\0c']],
+  ['a row that ends too early', ['D\0\0\0\n\x7f\xff\x7f\xff\xff\xff']],
+  ['a description that ends too early', [READY, 'T\0\0\0\x07\0\xc8A']],
+])('a server that is none of PostgreSQL is named if it answers with %s', async (_name, answers) => {
+  const address = await answerWith((_received, index) => answers[index] ?? '');
+  const bench = await setUpSynced();
+  const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody:fake-password@${address}/x?sslmode=disable` };
+  const { code, stderr } = await bench.run(['mirror'], env);
+  expect([code, stderr.includes('its answer is not one of PostgreSQL')]).toEqual([1, true]);
 });
 
 describe.each([
@@ -180,27 +178,25 @@ describe.each([
   });
 });
 
-describe('a server that repeats the password', () => {
-  /** Asks for the password in plain text, and puts it into its message. */
-  const repeat = (received: string, index: number): string => {
-    if (index === 0) return 'R\0\0\0\b\0\0\0\x03';
-    const fields = `SFATAL\0C28P01\0Mpassword authentication failed: ${received.slice(5, -1)}\0\0`;
-    return `E${String.fromCharCode(0, 0, 0, fields.length + 4)}${fields}`;
-  };
+/** Asks for the password in plain text, and puts it into its message. */
+const repeat = (received: string, index: number): string => {
+  if (index === 0) return 'R\0\0\0\b\0\0\0\x03';
+  const fields = `SFATAL\0C28P01\0Mpassword authentication failed: ${received.slice(5, -1)}\0\0`;
+  return `E${String.fromCharCode(0, 0, 0, fields.length + 4)}${fields}`;
+};
 
-  it('does not make a message tell it, wherever it came from', async () => {
-    const bench = await setUpSynced();
-    const PGPASSFILE = join(bench.folder, 'pgpass');
-    writeFileSync(PGPASSFILE, '*:*:*:*:repeated-word\n', { mode: 0o600 });
-    for (const [query, variables] of [
-      ['&password=repeated-word', {}],
-      ['', { PGPASSWORD: 'repeated-word' }],
-      ['', { PGPASSFILE }],
-    ] as const) {
-      const url = `postgresql://somebody@${await answerWith(repeat)}/x?sslmode=disable${query}`;
-      const { code, stderr } = await bench.run(['mirror'], { LEAGUE_SYNC_POSTGRES_URL: url, ...variables });
-      const message = 'cannot be used: password authentication failed: [secret] (28P01)';
-      expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(message)]);
-    }
-  });
+it('no message tells a password that the server repeats, wherever it came from', async () => {
+  const bench = await setUpSynced();
+  const PGPASSFILE = join(bench.folder, 'pgpass');
+  writeFileSync(PGPASSFILE, '*:*:*:*:repeated-word\n', { mode: 0o600 });
+  for (const [query, variables] of [
+    ['&password=repeated-word', {}],
+    ['', { PGPASSWORD: 'repeated-word' }],
+    ['', { PGPASSFILE }],
+  ] as const) {
+    const url = `postgresql://somebody@${await answerWith(repeat)}/x?sslmode=disable${query}`;
+    const { code, stderr } = await bench.run(['mirror'], { LEAGUE_SYNC_POSTGRES_URL: url, ...variables });
+    const message = 'cannot be used: password authentication failed: [secret] (28P01)';
+    expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(message)]);
+  }
 });

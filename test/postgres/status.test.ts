@@ -82,24 +82,22 @@ it.each([
   expect((await bench.run(['mirror', 'rebuild'])).code).toBe(rebuilt);
 });
 
-describe('a worker with a mirror', () => {
-  it('shows that it fails, and is ready nevertheless', async () => {
-    const postgres = await createPostgres();
-    const gone = { LEAGUE_SYNC_POSTGRES_URL: 'postgresql://role:secret-word@127.0.0.1:1/x' };
-    const { bench, worker, url } = await serveHere(await setUpMirrored(postgres), gone);
-    await worker.waitForPoll('changed');
-    await worker.waitForLog(({ msg, failures }) => failures === 2 && /polls continue$/.test(String(msg)));
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
-    expect(mirror).toMatchObject({ seq: null, lag_changes: 124, failed_attempts: 2 });
-    expect(await (await fetch(`${url}/`)).text()).toMatch(
-      />The mirror at .+ fails \(connect ECONNREFUSED .+\): 124 changes pending\.<.+<dt>Mirror<\/dt><dd>124 changes pending.+ECONNREFUSED/s,
-    );
-    const { stdout } = await bench.run(['status', '--json'], gone);
-    // For the first hour, only the line of the mirror says it.
-    expect(JSON.parse(stdout)).toMatchObject({ headline: 'Up to date', mirror: { failed_attempts: 2 } });
-    const found = await scrape(url);
-    expect([found.value(LAG), found.value(SUCCESS)]).toEqual([124, 0]);
-    await worker.stop();
-  });
+it('a worker shows that its mirror fails, and is ready nevertheless', async () => {
+  const postgres = await createPostgres();
+  const gone = { LEAGUE_SYNC_POSTGRES_URL: 'postgresql://role:secret-word@127.0.0.1:1/x' };
+  const { bench, worker, url } = await serveHere(await setUpMirrored(postgres), gone);
+  await worker.waitForPoll('changed');
+  await worker.waitForLog(({ msg, failures }) => failures === 2 && /polls continue$/.test(String(msg)));
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
+  expect(mirror).toMatchObject({ seq: null, lag_changes: 124, failed_attempts: 2 });
+  expect(await (await fetch(`${url}/`)).text()).toMatch(
+    />The mirror at .+ fails \(connect ECONNREFUSED .+\): 124 changes pending\.<.+<dt>Mirror<\/dt><dd>124 changes pending.+ECONNREFUSED/s,
+  );
+  const { stdout } = await bench.run(['status', '--json'], gone);
+  // For the first hour, only the line of the mirror says it.
+  expect(JSON.parse(stdout)).toMatchObject({ headline: 'Up to date', mirror: { failed_attempts: 2 } });
+  const found = await scrape(url);
+  expect([found.value(LAG), found.value(SUCCESS)]).toEqual([124, 0]);
+  await worker.stop();
 });

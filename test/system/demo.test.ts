@@ -70,19 +70,17 @@ describe('demo', () => {
   });
 });
 
-describe('the page of a demo', () => {
-  // Demos of other tests hold the port for seconds, so another one may have it only for a part of this test.
-  it(`is at port ${PAGE_PORT}, or at another one while that is in use`, { retry: 3 }, async () => {
-    const pages: string[] = [];
-    for (let nth = 0; nth < 2; nth += 1) {
-      const demo = startProgram(['demo'], { cwd: makeFolder().path });
-      await demo.waitForPoll('changed');
-      pages.push(pageOf(demo.log()));
-    }
-    expect(new Set(pages).size).toBe(2);
-    for (const page of [...pages, `http://127.0.0.1:${PAGE_PORT}`])
-      expect((await fetch(`${page}/livez`)).status).toBe(200);
-  });
+// Demos of other tests hold the port for seconds, so another one may have it only for a part of this test.
+it(`the page of a demo is at port ${PAGE_PORT}, or at another one while that is in use`, { retry: 3 }, async () => {
+  const pages: string[] = [];
+  for (let nth = 0; nth < 2; nth += 1) {
+    const demo = startProgram(['demo'], { cwd: makeFolder().path });
+    await demo.waitForPoll('changed');
+    pages.push(pageOf(demo.log()));
+  }
+  expect(new Set(pages).size).toBe(2);
+  for (const page of [...pages, `http://127.0.0.1:${PAGE_PORT}`])
+    expect((await fetch(`${page}/livez`)).status).toBe(200);
 });
 
 describe('a demo at a terminal', () => {

@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { setUpSynced } from '../support/bench.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -14,31 +14,27 @@ const COUNT = 'SELECT count(*) AS n FROM leagues';
 const CALLS = ['pwrite64', 'fdatasync', 'ftruncate', 'unlink'];
 const MOST = 8;
 
-describe('a sync that is killed at one of its calls to the disk', () => {
-  it('leaves no journal that must be rolled back before another user can read', { timeout: 120_000 }, async ({
-    skip,
-  }) => {
-    skip(missingStrace() !== undefined, missingStrace());
-    const bench = await setUpSynced();
-    let kills = 0;
-    for (const call of CALLS) {
-      for (let nth = 1; nth <= MOST; nth += 1) {
-        const { path: folder } = makeFolder();
-        chmodSync(folder, 0o755);
-        mkdirSync(join(folder, 'data'), { mode: 0o755 });
-        const database = join(folder, 'data', 'leagues.db');
-        copyFileSync(bench.database, database);
-        if (!(await killAt(call, nth, folder, bench.env))) break;
-        kills += 1;
-        const left = readdirSync(dirname(database));
-        expect(left, `${call} ${nth}`).not.toContain('leagues.db-journal');
-        // With -wal or -shm missing or just created, SQLite itself cannot recover.
-        if (left.includes('leagues.db-wal')) continue;
-        expect(await ANOTHER_USER?.ask(database, COUNT), `${call} ${nth}`).toEqual(ALL);
-      }
+it('a killed sync leaves no journal for another user to roll back', { timeout: 120_000 }, async ({ skip }) => {
+  skip(missingStrace() !== undefined, missingStrace());
+  const bench = await setUpSynced();
+  let kills = 0;
+  for (const call of CALLS) {
+    for (let nth = 1; nth <= MOST; nth += 1) {
+      const { path: folder } = makeFolder();
+      chmodSync(folder, 0o755);
+      mkdirSync(join(folder, 'data'), { mode: 0o755 });
+      const database = join(folder, 'data', 'leagues.db');
+      copyFileSync(bench.database, database);
+      if (!(await killAt(call, nth, folder, bench.env))) break;
+      kills += 1;
+      const left = readdirSync(dirname(database));
+      expect(left, `${call} ${nth}`).not.toContain('leagues.db-journal');
+      // With -wal or -shm missing or just created, SQLite itself cannot recover.
+      if (left.includes('leagues.db-wal')) continue;
+      expect(await ANOTHER_USER?.ask(database, COUNT), `${call} ${nth}`).toEqual(ALL);
     }
-    expect(kills).toBeGreaterThan(CALLS.length);
-  });
+  }
+  expect(kills).toBeGreaterThan(CALLS.length);
 });
 
 /** Whether the program reached that call. */

@@ -107,15 +107,13 @@ describe('a worker at a terminal', () => {
   });
 });
 
-describe('sync with a stuck reader', () => {
-  // It waits for its reader forever, and still holds the lock of the database.
-  it('exits on the first signal', async () => {
-    const bench = await setUp();
-    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
-    await eventually('the poll is stored', () => isStored(bench));
-    sync.send('SIGTERM');
-    await eventually('it has ended', () => !sync.alive());
-  });
+// It waits for its reader forever, and still holds the lock of the database.
+it('sync with a stuck reader exits on the first signal', async () => {
+  const bench = await setUp();
+  const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
+  await eventually('the poll is stored', () => isStored(bench));
+  sync.send('SIGTERM');
+  await eventually('it has ended', () => !sync.alive());
 });
 
 function isStored({ database, rows }: Bench): boolean {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { setUp } from '../support/bench.ts';
 import { readLines } from '../support/program.ts';
@@ -15,16 +15,14 @@ function pretending(folder: string, type: string): readonly string[] {
 
 const isWarning = ({ level, network }: Readonly<Record<string, unknown>>) => level === 40 && network !== undefined;
 
-describe('a database on a network file system', () => {
-  it('is warned of, with its path and what to do', async ({ skip }) => {
-    skip(missingStrace() !== undefined, missingStrace());
-    const bench = await setUp();
-    const through = pretending(dirname(bench.database), CIFS);
-    const { code, stderr } = await bench.runProcess(['sync'], {}, { through });
-    expect(code, stderr).toBe(0);
-    const [warning, ...more] = readLines(stderr).filter(isWarning);
-    expect(more).toEqual([]);
-    expect(warning).toMatchObject({ network: 'CIFS', msg: expect.stringContaining(bench.database) });
-    expect(warning?.msg).toMatch(/put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it/);
-  });
+it('a database on a network file system is warned of, with its path and what to do', async ({ skip }) => {
+  skip(missingStrace() !== undefined, missingStrace());
+  const bench = await setUp();
+  const through = pretending(dirname(bench.database), CIFS);
+  const { code, stderr } = await bench.runProcess(['sync'], {}, { through });
+  expect(code, stderr).toBe(0);
+  const [warning, ...more] = readLines(stderr).filter(isWarning);
+  expect(more).toEqual([]);
+  expect(warning).toMatchObject({ network: 'CIFS', msg: expect.stringContaining(bench.database) });
+  expect(warning?.msg).toMatch(/put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it/);
 });

@@ -34,29 +34,25 @@ describe('poll across PID namespaces', () => {
   });
 });
 
-describe('poll of a worker that hangs', () => {
-  it('withdraws a request that is not taken within 30 s', async () => {
-    const bench = await setUp();
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    process.kill(Number(worker.pid), 'SIGSTOP');
-    const { code, stderr } = await bench.run(['poll']);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('did not take the request within 30 s')]);
-    expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
-    process.kill(Number(worker.pid), 'SIGCONT');
-  }, 60_000);
-});
+it('poll withdraws a request that a hanging worker does not take within 30 s', async () => {
+  const bench = await setUp();
+  const worker = bench.start(['run']);
+  await worker.waitForPoll('changed');
+  process.kill(Number(worker.pid), 'SIGSTOP');
+  const { code, stderr } = await bench.run(['poll']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('did not take the request within 30 s')]);
+  expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
+  process.kill(Number(worker.pid), 'SIGCONT');
+}, 60_000);
 
-describe('poll as another user', () => {
-  it('names the user who may not write the database', async ({ skip }) => {
-    skip(missing(AS_NOBODY) !== undefined, missing(AS_NOBODY));
-    const bench = await setUp();
-    mkdirSync(dirname(bench.database));
-    for (const folder of [bench.folder, dirname(bench.database)]) chmodSync(folder, 0o755);
-    const worker = bench.start(['run']);
-    await worker.waitForPoll('changed');
-    const { code, stdout, stderr } = await bench.runProcess(['poll'], {}, { through: AS_NOBODY });
-    expect([code, stdout, stderr]).toEqual([74, '', expect.stringContaining('nobody')]);
-    expect(worker.alive()).toBe(true);
-  });
+it('poll names the user who may not write the database', async ({ skip }) => {
+  skip(missing(AS_NOBODY) !== undefined, missing(AS_NOBODY));
+  const bench = await setUp();
+  mkdirSync(dirname(bench.database));
+  for (const folder of [bench.folder, dirname(bench.database)]) chmodSync(folder, 0o755);
+  const worker = bench.start(['run']);
+  await worker.waitForPoll('changed');
+  const { code, stdout, stderr } = await bench.runProcess(['poll'], {}, { through: AS_NOBODY });
+  expect([code, stdout, stderr]).toEqual([74, '', expect.stringContaining('nobody')]);
+  expect(worker.alive()).toBe(true);
 });

@@ -171,18 +171,16 @@ describe.each([
   });
 });
 
-describe('the receiver in Python', () => {
-  it('knows after a restart what it has received before', async ({ skip }) => {
-    const why = missingPython();
-    skip(why !== undefined, why);
-    const kind = { label: 'python', command: 'python3' };
-    const first = await startReceiver(kind);
-    await send(makeChanges(1, 3), { url: first.url, secrets: [SECRET] });
-    await first.stop();
-    const second = await startReceiver(kind, { folder: first.folder });
-    await send(makeChanges(2, 4), { url: second.url, secrets: [SECRET] });
-    await expectNews(second.news, [makeChanges(4, 4)]);
-  });
+it('the receiver in Python knows after a restart what it has received before', async ({ skip }) => {
+  const why = missingPython();
+  skip(why !== undefined, why);
+  const kind = { label: 'python', command: 'python3' };
+  const first = await startReceiver(kind);
+  await send(makeChanges(1, 3), { url: first.url, secrets: [SECRET] });
+  await first.stop();
+  const second = await startReceiver(kind, { folder: first.folder });
+  await send(makeChanges(2, 4), { url: second.url, secrets: [SECRET] });
+  await expectNews(second.news, [makeChanges(4, 4)]);
 });
 
 it('the smallest receiver passes the summary on, and answers as the service behind it', async () => {

@@ -268,24 +268,21 @@ describe('the settings', () => {
   });
 });
 
-describe('the address of the heartbeat in a file', () => {
+it('the address of the heartbeat in a file is its first line, re-read each time, with its proxy', () => {
   const NAME = 'LEAGUE_SYNC_HEARTBEAT_URL_FILE';
-
-  it('is its first line, re-read each time, with its proxy', () => {
-    using folder = makeFolder();
-    const file = folder.write('heartbeat', 'https://hc.example.com/one\nnot the address\n');
-    const { heartbeat } = load({ [NAME]: file }, { https_proxy: 'http://proxy:1', no_proxy: 'hc.example.org' });
-    expect(heartbeat?.()).toMatchObject({
-      url: { href: 'https://hc.example.com/one' },
-      proxy: { label: expect.stringContaining('(https_proxy)') },
-    });
-    folder.write('heartbeat', 'https://hc.example.org/two');
-    expect(heartbeat?.()).toMatchObject({ url: { href: 'https://hc.example.org/two' }, proxy: undefined });
-    folder.write('heartbeat', 'swordfish');
-    const error = thrownBy(() => heartbeat?.());
-    expect(error).toMatchObject({ problems: [{ message: `${NAME} is not a URL` }] });
-    expect(String(error)).not.toContain('swordfish');
+  using folder = makeFolder();
+  const file = folder.write('heartbeat', 'https://hc.example.com/one\nnot the address\n');
+  const { heartbeat } = load({ [NAME]: file }, { https_proxy: 'http://proxy:1', no_proxy: 'hc.example.org' });
+  expect(heartbeat?.()).toMatchObject({
+    url: { href: 'https://hc.example.com/one' },
+    proxy: { label: expect.stringContaining('(https_proxy)') },
   });
+  folder.write('heartbeat', 'https://hc.example.org/two');
+  expect(heartbeat?.()).toMatchObject({ url: { href: 'https://hc.example.org/two' }, proxy: undefined });
+  folder.write('heartbeat', 'swordfish');
+  const error = thrownBy(() => heartbeat?.());
+  expect(error).toMatchObject({ problems: [{ message: `${NAME} is not a URL` }] });
+  expect(String(error)).not.toContain('swordfish');
 });
 
 describe('settings that are loaded separately', () => {

@@ -133,15 +133,13 @@ describe('the depth of JSON', () => {
   });
 });
 
-describe('JSON that would take many times its size in memory', () => {
-  it.each<[string, string, boolean]>([
-    ['empty objects', `[${'{},'.repeat(3_100_000)}{}]`, true],
-    ['short numbers', `{"list":[[${'1,'.repeat(3_100_000)}1]]}`, true],
-    ['a few empty objects', `[${'{},'.repeat(100_000)}{}]`, false],
-    ['texts of some length', `["${'league after league","'.repeat(200_000)}"]`, false],
-  ])('is detected by its number of values: %s', (_what, text, expected) => {
-    expect(hasTooManyValues(Buffer.from(text))).toBe(expected);
-  });
+it.each<[string, string, boolean]>([
+  ['empty objects', `[${'{},'.repeat(3_100_000)}{}]`, true],
+  ['short numbers', `{"list":[[${'1,'.repeat(3_100_000)}1]]}`, true],
+  ['a few empty objects', `[${'{},'.repeat(100_000)}{}]`, false],
+  ['texts of some length', `["${'league after league","'.repeat(200_000)}"]`, false],
+])('JSON that would take much memory is detected by its number of values: %s', (_what, text, expected) => {
+  expect(hasTooManyValues(Buffer.from(text))).toBe(expected);
 });
 
 describe('the type of a value', () => {

@@ -68,20 +68,17 @@ describe('a list that is not complete', () => {
   });
 });
 
-describe('removals', () => {
+it('removals are exactly the live leagues that are missing, each either removed or held', async () => {
   const some = fc.subarray([...ids(12)]);
-
-  it('are exactly the live leagues that are missing, each either removed or held', async () => {
-    await fc.assert(
-      fc.asyncProperty(some, some, some, async (live, listed, accepted) => {
-        const { removed, held } = decideRemovals(live, await parseElements(elements(listed)), {
-          ...RULES,
-          accepted: new Set(accepted),
-        });
-        expect([...removed, ...held].sort()).toEqual(live.filter((id) => !listed.includes(id)).sort());
-        expect(held.filter((id) => accepted.includes(id))).toEqual([]);
-      }),
-      RUNS,
-    );
-  });
+  await fc.assert(
+    fc.asyncProperty(some, some, some, async (live, listed, accepted) => {
+      const { removed, held } = decideRemovals(live, await parseElements(elements(listed)), {
+        ...RULES,
+        accepted: new Set(accepted),
+      });
+      expect([...removed, ...held].sort()).toEqual(live.filter((id) => !listed.includes(id)).sort());
+      expect(held.filter((id) => accepted.includes(id))).toEqual([]);
+    }),
+    RUNS,
+  );
 });
