@@ -34,6 +34,8 @@ const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000
 const ADDRESS_TIMEOUT_MS = 3_000;
 /** How long (ms) open handles may delay the exit. */
 const LINGER_MS = 500;
+/** Linux runs it from here even if its file was replaced or deleted meanwhile. */
+const OWN_PROGRAM = '/proc/self/exe';
 /** What nothing can stop: a name server, or the file of a hung disk, may never answer. */
 const IN_THREADS = /^(?:GetAddrInfo|FSReq)/;
 /** The streams that were a terminal at the start. Under `nohup` none is, except that macOS leaves stdin as it is. */
@@ -168,10 +170,12 @@ function listenToSignals(): void {
 /** Skips the exit hooks of libraries, since pino's hook waits for a stuck log reader. */
 function exitNow(code: number): never {
   process.removeAllListeners('exit');
-  const { execPath } = process;
   // Only another program in the place of this one has none of its threads, for which `exit` waits.
-  if (process.getActiveResourcesInfo().some((name) => IN_THREADS.test(name)) && existsSync(execPath))
-    process.execve?.(execPath, [execPath, '--eval', `process.exit(${code})`], {});
+  if (process.getActiveResourcesInfo().some((name) => IN_THREADS.test(name)) && existsSync(OWN_PROGRAM)) {
+    const { LD_LIBRARY_PATH: libraries } = process.env;
+    const environment = libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries };
+    process.execve?.(OWN_PROGRAM, ['node', '--eval', `process.exit(${code})`], environment);
+  }
   process.exit(code);
 }
 

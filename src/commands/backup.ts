@@ -15,7 +15,6 @@ import {
   writeCopy,
 } from '../store/atomic-copy.ts';
 import { withReader } from '../store/connection.ts';
-import { aboutFile } from '../store/database-error.ts';
 import { sizeOf } from '../store/database-file.ts';
 import { formatSize } from '../time/duration.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
@@ -39,9 +38,7 @@ export const backup: Command<DatabaseOption & { readonly file: string }> = async
   const whole = formatSize(sizeOf(path) + sizeOf(`${path}-wal`));
   const copied = (): string => formatSize(tryOrUndefined(() => statSync(part).size) ?? 0);
   using _ = startProgress(io, () => `copying ${copied()} of ${whole}`);
-  await createCopyProcess(io)(resolve(path), part, { signal: io.stop }).catch((error: unknown) => {
-    throw aboutFile(error, part, target);
-  });
+  await createCopyProcess(io)(resolve(path), part, { name: target, signal: io.stop });
   publishNoReplace(part, target);
   await io.say(`${path} was copied to ${target} (${formatSize(statSync(target).size)})`);
   return EXIT.done;

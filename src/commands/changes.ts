@@ -105,9 +105,9 @@ function findLeagueId(path: string, idOrName: string): string {
   const [league] = named;
   if (league === undefined) {
     const [former, names] = withReader(path, (db) => [findByFormerName(db, idOrName), listNames(db)] as const);
-    if (former !== undefined)
+    if (former.length > 0)
       throw new UsageError(
-        `No league is named "${idOrName}" any longer; use the league_id of the one that was: ${former}.`,
+        `No league is named "${idOrName}" any longer; use the league_id of one that was: ${former.join(', ')}.`,
       );
     const meant = didYouMean(idOrName, names);
     throw new UsageError(`There is no league with the id or the name "${idOrName}"${meant || '.'}`);

@@ -1,9 +1,9 @@
+import { readFileSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type ConnectionOptions, getCACertificates, TLSSocket } from 'node:tls';
 import { Client } from 'pg';
 import type { MirrorTarget } from '../config/mirror.ts';
 import type { PostgresServer } from '../config/postgres-url.ts';
-import { readTextFile } from '../config/text-file.ts';
 import { codeOf, SettingsError } from '../errors.ts';
 import { quoteIdentifier, toMirrorError } from './error.ts';
 
@@ -115,10 +115,23 @@ function tlsOptions({ sslmode, ...files }: PostgresServer): Pick<ClientOptions, 
   return { ssl: { cert, key, rejectUnauthorized: false } };
 }
 
+const MAX_TLS_BYTES = 16 * 2 ** 20;
+
 function readTlsFile(file: string | undefined, name: string): string | undefined {
   // `system` is libpq's name for the certificates that are trusted anyway.
   if (file === undefined || (file === 'system' && name === 'sslrootcert')) return undefined;
-  return readTextFile(file, `LEAGUE_SYNC_POSTGRES_URL: the ${name} `);
+  const fault = (what: string, fix: string) =>
+    new SettingsError([{ message: `LEAGUE_SYNC_POSTGRES_URL: the ${name} ${file} ${what}`, fix }]);
+  try {
+    const stats = statSync(file);
+    // Reading a pipe or a device might never end.
+    if (!stats.isFile()) throw fault('is not a regular file', 'use a regular file');
+    if (stats.size > MAX_TLS_BYTES) throw fault('is larger than 16MB', 'use a smaller one');
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof SettingsError) throw error;
+    throw fault(`cannot be read (${codeOf(error) || 'unknown error'})`, 'check its path and permissions');
+  }
 }
 
 /** Ends the connection without waiting for the server. */

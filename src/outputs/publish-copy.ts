@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseError, KilledError, type RunError } from '../errors.ts';
 import { type Replaceable, removeCopy, tempPath } from '../store/atomic-copy.ts';
+import { aboutFile } from '../store/database-error.ts';
 import type { Clock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import { type ChildEnd, type Program, RESTART, runChild } from './child-process.ts';
@@ -8,13 +9,13 @@ import type { Output } from './output-loop.ts';
 
 /**
  * Copies the database at `path` to `target`. `replace` says what kind of existing copy at `target` may be replaced;
- * without `replace`, `target` must not exist. Rejects with a DatabaseError, a KilledError (if the copy process was
+ * without `replace`, `target` must not exist, and errors call it `name`. Rejects with a DatabaseError, a KilledError (if the copy process was
  * killed, but not because of `signal`) or the signal's reason. A failed copy leaves no partial file.
  */
 export type CopyDatabase = (
   path: string,
   target: string,
-  options: { readonly replace?: Replaceable; readonly signal: AbortSignal },
+  options: { readonly replace?: Replaceable; readonly name?: string; readonly signal: AbortSignal },
 ) => Promise<void>;
 
 /**
@@ -23,14 +24,14 @@ export type CopyDatabase = (
  * database, which would drop this process's locks on it (see `readHeader`).
  */
 export function createCopyProcess({ program, environment, pid }: Program): CopyDatabase {
-  return async (path, target, { replace, signal }) => {
+  return async (path, target, { replace, name = target, signal }) => {
     const part = replace === undefined ? undefined : tempPath(target);
     const over = part === undefined ? [] : ['--part', part, '--replace', replace ?? ''];
     const command = [...program, 'copy', '--parent', String(pid), ...over, '--', path, target];
     const explain = ({ how, why, cause }: ChildEnd): RunError => {
       if (how !== 'killed')
         return new DatabaseError(`The process that copies the database failed (${why}).`, { cause, fix: RESTART });
-      const what = `Copying ${path} to ${target} was interrupted: the copy process was killed.`;
+      const what = `Copying ${path} to ${name} was interrupted: the copy process was killed.`;
       return new KilledError('database', false, what);
     };
     try {
@@ -38,7 +39,7 @@ export function createCopyProcess({ program, environment, pid }: Program): CopyD
     } catch (error) {
       // A killed process leaves its unfinished copy behind.
       if (signal.aborted || error instanceof KilledError) removeCopy(part ?? target);
-      throw error;
+      throw error instanceof DatabaseError ? aboutFile(error, target, name) : error;
     }
   };
 }

@@ -139,7 +139,7 @@ function readSuccess(response: JsonResponse, { path }: ResourceRequest, options:
   const name = `GET ${path}`;
   if (status === 304 && isConditional) return undefined;
   if (status === 304 || status === 206) {
-    const asked = status === 206 ? 'which asked for the whole list' : 'which was unconditional';
+    const asked = status === 206 ? 'which asked for all of it' : 'which was unconditional';
     const message = `The service answered ${name}, ${asked}, with status ${status}.`;
     throw new ContractError(message, { httpStatus: status, quoted: response.via });
   }

@@ -27,6 +27,8 @@ const WRITE_BITS = 0o222;
 const GROUP_BITS = 0o070;
 const OWNER_READ_WRITE = 0o600;
 const STALE_TEMP_MS = 600_000;
+/** With the rest, and characters of four bytes, it is still no more than a file name may have. */
+const MAX_PREFIX_LENGTH = 40;
 /** `writeCopy` reports errors with these codes as errors of the copy, and all others as errors of the database. */
 const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
 /** Error codes from file systems that do not support permissions, hard links, or fsync of a folder. */
@@ -61,7 +63,7 @@ export function tempPath(target: string): string {
   return join(dirname(target), `${tempPrefix(target)}${randomUUID()}`);
 }
 
-const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
+const tempPrefix = (target: string): string => `.${basename(target).slice(0, MAX_PREFIX_LENGTH)}.league-sync-part-`;
 
 /** Removes partial copies that killed processes left. Keeps those modified less than `ageMs` ago. */
 export function removeStaleTempFiles(target: string, ageMs = STALE_TEMP_MS): void {

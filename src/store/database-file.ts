@@ -214,7 +214,7 @@ function orphanedWalError(path: string): DatabaseError {
 function foreignWalError(path: string): DatabaseError {
   const wal = quoteForShell(`${path}-wal`);
   return new DatabaseError(`The WAL ${path}-wal is of another file than ${path}, such as the one before a restore.`, {
-    fix: `put back the database that it belongs to, or, if this one was restored, move it away: mv ${wal} ${quoteForShell(`${path}.old-wal`)}`,
+    fix: `stop the worker if one runs; then put back the database that it belongs to, or, if this one was restored, move it away: mv -n ${wal} ${quoteForShell(`${path}.old-wal`)}`,
   });
 }
 

@@ -82,6 +82,8 @@ export function createFileGuard(client: Database.Database) {
   const closeLost = (): ClosedFiles => {
     const isOurWal = tryOrUndefined(() => isSame('-wal'));
     if (isOurWal && savedIn === undefined) return { files: 'set-aside', place: closeSettingWalAside(client) };
+    // Closing would write a WAL that was moved away into the file. The process ends anyway.
+    if (lastFate === 'overwritten') return { files: 'saved', place: undefined };
     if (isOurWal) {
       leaveWalMode(client);
       for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });

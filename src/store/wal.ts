@@ -1,4 +1,5 @@
 import { accessSync, closeSync, constants, fchmodSync, fchownSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
@@ -76,7 +77,9 @@ export async function closeForReaders(db: Database.Database): Promise<boolean> {
 
 /** Tries to leave WAL mode; returns whether that succeeded. Uses a journal in memory for the reason in `enableWal`. */
 export function leaveWalMode(db: Database.Database): boolean {
-  return tryPragma(db, 'journal_mode = MEMORY') === 'memory';
+  // A WAL that this user may not delete would stay, and be taken for that of another file (see `assertHeaderOurs`).
+  const mayDelete = tryOrUndefined(() => accessSync(dirname(db.name), constants.W_OK) ?? true) === true;
+  return mayDelete && tryPragma(db, 'journal_mode = MEMORY') === 'memory';
 }
 
 /**

@@ -70,12 +70,13 @@ function takeLock(file: string, path: string, owner: LockOwner): HeldLock {
 /** Undefined if the file was deleted, or read by another program, while it was being locked. */
 function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undefined {
   for (const name of [file, `${file}-journal`]) assertRegularFile(name);
+  const isNew = inodeOf(file) === undefined;
   const db = explainErrors(file, () => new Database(file, { timeout: TIMEOUT_MS }));
   const inode = inodeOf(file);
-  // Like the database, so that what root leaves keeps no other user out. Only root may change the owner.
+  // It gets the owner of the database, so that what root leaves keeps no other user out. Only root may do that.
   tryOrUndefined(() => {
     const { uid, gid } = statSync(path);
-    lchownSync(file, uid, gid);
+    if (isNew) lchownSync(file, uid, gid);
   });
   try {
     // The owner's row is committed, so that the file has it. The second transaction stays open as the lock.

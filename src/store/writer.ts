@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
+import { yieldToEventLoop } from '../race-abort.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { RetryWhileBusy } from './busy.ts';
 import { explainErrors } from './database-error.ts';
@@ -64,12 +65,18 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
     },
     /** Writes the ends of runs that are pending; waits for other programs. Never rejects. */
     flush: async (signal?: AbortSignal): Promise<void> => {
-      for (const end of pendingEnds) {
-        await write(end, signal).then(
-          () => pendingEnds.delete(end),
+      const ends = [...pendingEnds];
+      const attempt = (some: readonly (() => void)[]): Promise<unknown> =>
+        write(() => some.map((end) => end()), signal).then(
+          () => some.map((end) => pendingEnds.delete(end)),
           () => undefined,
         );
+      // If one of them is refused, so are all.
+      if (ends.length > 1) await attempt(ends);
+      for (const end of ends.filter((one) => pendingEnds.has(one))) {
         if (busy !== undefined) return;
+        await attempt([end]);
+        await yieldToEventLoop();
       }
     },
     hasUnsavedRun: (): boolean => isEndLost || pendingEnds.size > 0,

@@ -180,7 +180,7 @@ describe('changes', { timeout: 60_000 }, () => {
       [makeLeague('l1', { league_name: 'Grand Prix' })],
     );
     expect((await show(['--league', 'motogp'])).stderr).toBe(
-      'league-sync: No league is named "motogp" any longer; use the league_id of the one that was: l1.\n',
+      'league-sync: No league is named "motogp" any longer; use the league_id of one that was: l1.\n',
     );
   });
 });

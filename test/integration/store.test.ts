@@ -72,7 +72,9 @@ describe('opening a database', () => {
     const path = await makeDatabase(folder);
     folder.write('leagues.db-wal', 'x'.repeat(65));
     const before = fingerprint(folder.path);
-    await expect(openAt(path)).rejects.toThrow(/leagues\.db-wal is of another file than .*; put back .*: mv /);
+    await expect(openAt(path)).rejects.toThrow(
+      /leagues\.db-wal is of another file than .*; stop the worker if one runs; .*: mv -n /,
+    );
     expect(() => withReader(path, () => undefined)).toThrow(/is of another file/);
     expect(fingerprint(folder.path)).toEqual(before);
   });
@@ -307,6 +309,19 @@ describe('a file that goes away underneath', () => {
     expect(store.writeError()).toBeUndefined();
     execFileSync('cp', [earlier, path]);
     await expect(store.write(() => undefined)).rejects.toThrow(/Another program has overwritten/);
+  });
+
+  it('leaves another file that was put over it as it is, also if the WAL was moved away', async () => {
+    using folder = makeFolder();
+    const [path, backup] = [await makeDatabase(folder), folder.file('backup.db')];
+    execFileSync('cp', [path, backup]);
+    {
+      await using store = await openAt(path);
+      await store.write(() => store.logins.add(LOGIN));
+      execFileSync('cp', [backup, path]);
+      renameSync(`${path}-wal`, folder.file('old-wal'));
+    }
+    expect(readFileSync(path).equals(readFileSync(backup))).toBe(true);
   });
 
   it('gets the rest of its WAL as soon as no reader keeps that back', async () => {

@@ -74,6 +74,9 @@ it('the lock file of root belongs to the user of the database, whom it must not 
   chownSync(path, 65_534, 65_534);
   using _ = acquireLock(path, self);
   expect(statSync(`${path}.lock`)).toMatchObject({ uid: 65_534, gid: 65_534 });
+  chownSync(path, 0, 0);
+  expect(() => acquireLock(path, self)).toThrow();
+  expect(statSync(`${path}.lock`)).toMatchObject({ uid: 65_534, gid: 65_534 });
 });
 
 describe('the lock status of a database', () => {

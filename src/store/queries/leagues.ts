@@ -163,11 +163,10 @@ export function findByName(db: Database.Database, name: string): readonly NamedL
   return exact.length > 0 ? exact : found;
 }
 
-/** The id of the league that last had this name before another; undefined if none had it. Reads the whole feed. */
-export function findByFormerName(db: Database.Database, name: string): string | undefined {
-  const sql = `SELECT league_id FROM league_changes WHERE before ->> 'league_name' = ? COLLATE NOCASE
-    ORDER BY seq DESC LIMIT 1`;
-  return db.prepare<[string], string>(sql).pluck().get(name);
+/** The ids of the leagues that had this name before another. Reads the whole feed. */
+export function findByFormerName(db: Database.Database, name: string): readonly string[] {
+  const sql = `SELECT DISTINCT league_id FROM league_changes WHERE before ->> 'league_name' = ? COLLATE NOCASE`;
+  return db.prepare<[string], string>(sql).pluck().all(name);
 }
 
 export function listNames(db: Database.Database): readonly string[] {

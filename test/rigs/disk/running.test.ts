@@ -173,6 +173,17 @@ describe('a worker whose disk', () => {
   });
 });
 
+it('what another user writes to the files of a killed worker, in a folder that is not theirs, leaves them as they must be', async () => {
+  const { bench, worker } = await start();
+  await worker.stop('SIGKILL');
+  chmodSync(bench.folder, 0o755);
+  for (const suffix of ['', '-wal', '-shm']) chmodSync(bench.database + suffix, 0o666);
+  const skipping = ['webhook', 'skip'];
+  expect(await bench.runProcess(skipping, {}, { through: AS_NOBODY })).toMatchObject({ code: 0 });
+  expect((await bench.run(['status'])).code).toBe(0);
+  expect((await bench.run(['sync'])).code).toBe(0);
+});
+
 describe('a worker whose database is', () => {
   it('moved away with its folder leaves, at its end, the lock and the log of the worker that took its place', async () => {
     const { bench, worker } = await start();
