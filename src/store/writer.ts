@@ -71,8 +71,8 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
           () => some.map((end) => pendingEnds.delete(end)),
           () => undefined,
         );
-      // If one of them is refused, so are all.
-      if (ends.length > 1) await attempt(ends);
+      if (ends.length > 0) await attempt(ends);
+      // If one of them was refused, so were all.
       for (const end of ends.filter((one) => pendingEnds.has(one))) {
         if (busy !== undefined) return;
         await attempt([end]);
