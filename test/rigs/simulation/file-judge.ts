@@ -98,7 +98,7 @@ export function createFileJudge({ world, past, fail, elapsed, now, longestWaitMs
       isEndUnsaved = false;
       const isOneEnded = (polls.good?.at ?? 0) <= past.troubleAt || Number(running) <= 1;
       if (changes || order || !isOneEnded) fail(`out of order: ${JSON.stringify({ changes, order, running })}`);
-      if (tries !== null) fail(`run ${tries} was not tried four times`);
+      if (tries !== null) fail(`run ${tries} was tried more than six times`);
       if (miscounted !== null) fail(`the counts of run ${miscounted} are not those of its changes`);
       if (orphans !== 0) fail(`${orphans} rows name runs that are gone`);
       if (broken !== null) fail(`change ${broken} does not follow the one before it`);

@@ -41,9 +41,7 @@ export const WHOLE = `SELECT (SELECT coalesce(max(seq), 0) FROM league_changes) 
   (SELECT count(*) FROM (SELECT finished_at AS at, lag(finished_at) OVER (ORDER BY id) AS before FROM runs
     WHERE outcome IN ('changed', 'unchanged', 'held')) WHERE at <= before) AS 'order',
   (SELECT count(*) FROM runs WHERE outcome = 'running') AS running,
-  (SELECT max(id) FROM runs WHERE kind = 'leagues' AND error_kind = 'network' AND not_before IS NULL
-    AND (attempts > 6 OR attempts BETWEEN 1 AND 3 AND finished_at < strftime('%FT%H:%M:%fZ', started_at, '+60 seconds')))
-    AS tries,
+  (SELECT max(id) FROM runs WHERE kind = 'leagues' AND attempts > 6) AS tries,
   (SELECT json_group_array(outcome) FROM (SELECT * FROM (SELECT id, outcome FROM logins ORDER BY id DESC LIMIT ${LOGINS_READ})
     ORDER BY id)) AS logins,
   (SELECT count(*) FROM (SELECT run_id AS id FROM league_changes UNION ALL SELECT first_run_id FROM rejected_leagues
