@@ -1,8 +1,9 @@
-import { accessSync, constants, statfsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
+import { freeSpace } from './free-space.ts';
 
 /** The first entry whose pattern matches the error code applies. */
 const KNOWN_ERRORS: readonly (readonly [code: RegExp, what: string, fix: string])[] = [
@@ -77,14 +78,9 @@ export function toDatabaseError(error: unknown, path: string, thing: Thing = 'da
 
 function findKnownError(code: string, path: string): (typeof KNOWN_ERRORS)[number] | undefined {
   if (/^SQLITE_CANTOPEN|EACCES/.test(code) && accessError(path, constants.R_OK) === 'EACCES') return UNREADABLE;
-  if (/^SQLITE_CANTOPEN/.test(code) && lacksInodes(dirname(path))) return NO_INODES;
+  const hasNoInodes = () => tryOrUndefined(() => freeSpace(dirname(path)).files) === 0;
+  if (/^SQLITE_CANTOPEN/.test(code) && hasNoInodes()) return NO_INODES;
   return KNOWN_ERRORS.find(([pattern]) => pattern.test(code));
-}
-
-/** A file system without a limit on inodes has 0 of them. */
-function lacksInodes(folder: string): boolean {
-  const { files = 0, ffree = 0 } = tryOrUndefined(() => statfsSync(folder)) ?? {};
-  return files > 0 && ffree === 0;
 }
 
 /** Appends the file system's error code, such as EACCES, which SQLite does not report. */
@@ -96,7 +92,8 @@ function withAccessCode(code: string, path: string): string {
   return reason === undefined ? code : `${code}, ${reason}`;
 }
 
-function accessError(path: string, mode: number): string | undefined {
+/** The code of why this user lacks these rights; undefined if they are there. */
+export function accessError(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode);
     return undefined;

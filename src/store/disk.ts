@@ -31,13 +31,6 @@ export function networkProblem(path: string, folder: string) {
   return { network, message, fix } as const;
 }
 
-/** The bytes available to this user, and the free inodes. Throws the file system's error. */
-export function freeSpace(folder: string): { readonly bytes: number; readonly files: number } {
-  const { bavail, bsize, files, ffree } = statfsSync(folder);
-  // Some file systems have no limit on inodes and report 0.
-  return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
-}
-
 /** The nearest existing folder above a file. Throws a DatabaseError if this user may not write to it or to `path`. */
 export function findWritableFolder(path: string, what: 'database' | 'copy' = 'database'): string {
   const find = (): string => {

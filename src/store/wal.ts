@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
+import { accessError } from './database-error.ts';
 
 const WAL_LIMIT_BYTES = 16 * 2 ** 20;
 const CLOSE_ATTEMPTS = 40;
@@ -78,7 +79,7 @@ export async function closeForReaders(db: Database.Database): Promise<boolean> {
 /** Tries to leave WAL mode; returns whether that succeeded. Uses a journal in memory for the reason in `enableWal`. */
 export function leaveWalMode(db: Database.Database): boolean {
   // A WAL that this user may not delete would stay, and be taken for that of another file (see `assertHeaderOurs`).
-  const mayDelete = tryOrUndefined(() => accessSync(dirname(db.name), constants.W_OK) ?? true) === true;
+  const mayDelete = accessError(dirname(db.name), constants.W_OK) === undefined;
   return mayDelete && tryPragma(db, 'journal_mode = MEMORY') === 'memory';
 }
 

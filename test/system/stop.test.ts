@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Bench, leagueRequests, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
@@ -23,6 +24,21 @@ const HELD_MS = 500;
 const IDLE_END = [STOPPING, expect.stringMatching(/^stopped\b/)];
 const POLL_END = [STOPPING, expect.stringMatching(/^leagues: interrupted \(/), expect.stringMatching(/^stopped\b/)];
 const APPLIED = /^leagues: changed: 20000 received, 20000 added/;
+
+/** Never answers what it is asked, of which it makes a file, and ends with the command that it starts. */
+const SILENT_NAME_SERVER = `
+import fcntl, os, socket, struct, sys, time
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+fcntl.ioctl(server, 0x8914, struct.pack('16sh14x', b'lo', 0x41))  # lo is up
+server.bind(('127.0.0.1', 53))
+worker = os.getpid()
+if os.fork() > 0: os.execvp(sys.argv[2], sys.argv[2:])
+for fd in (0, 1, 2): os.close(fd)
+server.settimeout(60)
+server.recvfrom(512)
+open(sys.argv[1], 'w')
+while os.getppid() == worker: time.sleep(0.1)
+`;
 
 type Scene = { readonly bench: Bench; readonly worker: RunningProgram };
 
@@ -108,6 +124,20 @@ const SITUATIONS: readonly Situation[] = [
       const bench = setUpFor(`https://localhost:${silence.port}`);
       const worker = bench.start(['run']);
       await eventually('it connects', () => silence.connections() > 0);
+      return { bench, worker };
+    },
+    POLL_END,
+    [INTERRUPTED],
+  ],
+  [
+    'within a lookup that no name server answers',
+    async () => {
+      const bench = setUpFor('https://service.example.com');
+      const [resolver, asked] = [join(bench.folder, 'resolv.conf'), join(bench.folder, 'asked')];
+      writeFileSync(resolver, 'nameserver 127.0.0.1\noptions timeout:30\n');
+      const alone = ['unshare', '-m', '-n', 'sh', '-c', `mount --bind ${resolver} /etc/resolv.conf && exec "$@"`, 'sh'];
+      const worker = bench.start(['run'], {}, { through: [...alone, 'python3', '-c', SILENT_NAME_SERVER, asked] });
+      await eventually('it asks', () => existsSync(asked));
       return { bench, worker };
     },
     POLL_END,
