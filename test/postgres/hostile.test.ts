@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { setUp, setUpSynced } from '../support/bench.ts';
 import { openPort } from '../support/port.ts';
 import { serve } from '../support/status-server.ts';
+import { LONGEST_STOP_MS } from '../support/stopping.ts';
 import { expectMirrored } from './compare.ts';
 import {
   connectAs,
@@ -174,7 +175,7 @@ describe.each([
     expect(msg).toMatch(message);
     const begun = performance.now();
     expect((await worker.stop()).code).toBe(0);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - begun).toBeLessThan(LONGEST_STOP_MS);
   });
 });
 

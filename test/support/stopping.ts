@@ -13,13 +13,10 @@ export const STOPPING = 'stopping: finishing the current work';
 /**
  * Stops a worker, and expects an exit in time, with 0 and the right last line. Returns the log lines since the signal.
  */
-export async function expectStop(
-  worker: RunningProgram,
-  signal: NodeJS.Signals = 'SIGTERM',
-): Promise<readonly LogLine[]> {
+export async function expectStop(worker: RunningProgram): Promise<readonly LogLine[]> {
   const earlier = worker.log().length;
   const askedAt = performance.now();
-  const { code, stderr, stdout } = await worker.stop(signal);
+  const { code, stderr, stdout } = await worker.stop();
   expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
   // strace, which slows some of these workers down, tells of itself there on a busy machine.
   expect([code, stderr.replaceAll(/^strace: .*\n/gm, '')]).toEqual([0, '']);
@@ -31,12 +28,8 @@ export async function expectStop(
 }
 
 /** Also expects that one file is left that any tool can open, and that every run in it has ended. */
-export async function expectCleanStop(
-  { database }: Bench,
-  worker: RunningProgram,
-  signal?: NodeJS.Signals,
-): Promise<readonly LogLine[]> {
-  const lines = await expectStop(worker, signal);
+export async function expectCleanStop({ database }: Bench, worker: RunningProgram): Promise<readonly LogLine[]> {
+  const lines = await expectStop(worker);
   expectInOrder(database);
   return lines;
 }

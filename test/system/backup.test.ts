@@ -6,9 +6,6 @@ import { type Bench, EVERY_SECOND, setUpSynced } from '../support/bench.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
 import { readRows } from '../support/database.ts';
 
-/** The copy process is suspended, so waiting for it would never end. */
-const AT_ONCE_MS = 2_000;
-
 /** A database that takes long to copy. */
 async function setUpLarge(options: SimulatorOptions = {}): Promise<Bench & { readonly copies: string }> {
   const bench = await setUpSynced(options);
@@ -23,9 +20,8 @@ describe('a backup in the middle of which', () => {
     const bench = await setUpLarge();
     const backup = bench.start(['backup', 'copies/copy.db']);
     const copying = await freezeCopy(backup.pid, bench.copies);
-    const askedAt = performance.now();
+    // The copy process is suspended, so waiting for it would never end.
     const { code, stdout } = await backup.stop('SIGTERM');
-    expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
     expect([code, stdout]).toEqual([143, '']);
     expect(copying.hasEnded()).toBe(true);
     expect(readdirSync(bench.copies)).toEqual([]);

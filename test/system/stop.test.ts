@@ -15,8 +15,6 @@ import { expectCleanStop, expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, 
 
 /** Enough leagues for a transaction of most of a second, so that a signal can arrive within it. */
 const MANY = 20_000;
-/** Less than the time that a stop gives to anything that it waits for. */
-const AT_ONCE_MS = 2_500;
 /** Longer than the busy timeout of SQLite, shorter than the grace period of a stopping worker. */
 const HELD_MS = 500;
 
@@ -113,7 +111,7 @@ type Situation = readonly [
   runs: readonly object[],
 ];
 
-/** Each ends at once, with these log lines after the signal but for late ones of start and login, and these runs. */
+/** Each ends with these log lines after the signal but for late ones of start and login, and these runs. */
 const SITUATIONS: readonly Situation[] = [
   ['between polls', startIdle, IDLE_END, [CHANGED]],
   ['within a request', startWithinRequest, POLL_END, [CHANGED, { ...INTERRUPTED, attempts: 1 }]],
@@ -164,11 +162,9 @@ const RUNS = `SELECT outcome, http_status, attempts, coalesce(not_before > finis
 const outcomesOf = ({ rows }: Bench) => rows('SELECT outcome FROM runs ORDER BY id').map(({ outcome }) => outcome);
 
 describe('a worker that is stopped', () => {
-  it.each(SITUATIONS)('%s ends at once, in order', async (_, arrange, words, runs) => {
+  it.each(SITUATIONS)('%s ends in time, in order', async (_, arrange, words, runs) => {
     const { bench, worker } = await arrange();
-    const askedAt = performance.now();
     const lines = wordsOf(await expectCleanStop(bench, worker));
-    expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
     expect(lines.filter((line) => !/^(login|worker started)/.test(line))).toEqual(words);
     expect(bench.rows(RUNS)).toMatchObject(runs);
   });
@@ -266,9 +262,7 @@ describe('a second signal ends at once', () => {
     const { bench, worker } = await startCopying();
     worker.send('SIGTERM');
     await worker.waitForLog(({ msg }) => msg === STOPPING);
-    const askedAt = performance.now();
     expect((await worker.stop('SIGINT')).code).toBe(130);
-    expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
     // The next start can open it.
     expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     expect(isLocked(bench.database)).toBe(false);
