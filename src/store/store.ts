@@ -50,8 +50,8 @@ export type StoreOptions = {
 
 export type CloseResult = ClosedFiles & {
   readonly path: string;
-  /** Whether the end of a run could not be written. */
-  readonly hasUnsavedRun: boolean;
+  /** Names what could not be written, such as the end of a run; empty if everything was. */
+  readonly unsaved: string;
 };
 
 /** Opens, creates or migrates the database, whose lock is held. Rejects with a DatabaseError or StoppedError. */
@@ -134,7 +134,7 @@ function createStore(client: Database.Database, parts: Parts) {
     [Symbol.asyncDispose]: async (): Promise<void> => {
       if (!client.open) return;
       await writer.flush();
-      onClosed({ path, ...(await guard.close(keepWal)), hasUnsavedRun: writer.hasUnsavedRun() });
+      onClosed({ path, ...(await guard.close(keepWal)), unsaved: writer.describeUnsaved() });
     },
   };
 }

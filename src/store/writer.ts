@@ -10,7 +10,12 @@ import type { Lock } from './worker-lock.ts';
 /** Large: pages that do not fit are written before COMMIT. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
 /** More can only be pending if another program's trigger refuses them all. */
-const MAX_PENDING_ENDS = 1_000;
+const MAX_PENDING = 1_000;
+
+/** What can be pending. Logins are written in the order in which they happened: the last one is the state. */
+const PENDING = { run: 'the end of at least one run', login: 'at least one login' };
+
+type Pending = { readonly kind: keyof typeof PENDING; readonly change: () => void };
 
 type WriterOptions = {
   readonly lock: Pick<Lock, 'renew'>;
@@ -23,9 +28,9 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
   const inTransaction = client.transaction((work: () => unknown) => work());
   /** The error of the last write if that write failed because another program had the database locked. */
   let busy: DatabaseError | undefined;
-  /** Each writes the end of a run, which could not be written before; the oldest first. */
-  const pendingEnds = new Set<() => void>();
-  let isEndLost = false;
+  /** What could not be written before, the oldest first. */
+  const pending = new Set<Pending>();
+  const lost = new Set<Pending['kind']>();
 
   const writeNow = <T>(work: () => T): T => {
     try {
@@ -46,48 +51,67 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
   const noteFailure = (error: unknown): void => {
     busy = error instanceof DatabaseError && error.busy ? error : undefined;
   };
-  const write: RetryWhileBusy = async (work, signal) => {
+  const retry: RetryWhileBusy = async (work, signal) => {
     try {
-      return await retryWhileBusy(() => writeNow(work), signal);
+      return await retryWhileBusy(work, signal);
     } catch (error) {
       noteFailure(error);
       throw error;
     }
   };
+  const add = (row: Pending): Pending => {
+    const [oldest] = pending;
+    if (oldest !== undefined && pending.size >= MAX_PENDING) {
+      pending.delete(oldest);
+      lost.add(oldest.kind);
+    }
+    pending.add(row);
+    return row;
+  };
+  /** Writes those that nothing else has written meanwhile. */
+  const writePending = (rows: readonly Pending[]): void => {
+    const left = rows.filter((row) => pending.has(row));
+    if (left.length > 0) writeNow(() => left.map(({ change }) => change()));
+    for (const row of left) pending.delete(row);
+  };
+  const flush = async (signal?: AbortSignal): Promise<void> => {
+    const rows = [...pending];
+    await retry(() => writePending(rows), signal).catch(() => undefined);
+    // If one of them was refused, so were all.
+    let isLoginRefused = false;
+    for (const row of rows.filter((one) => pending.has(one))) {
+      if (busy !== undefined) return;
+      if (row.kind === 'login' && isLoginRefused) continue;
+      await retry(() => writePending([row]), signal).catch(() => {
+        isLoginRefused ||= row.kind === 'login';
+      });
+      await yieldToEventLoop();
+    }
+  };
   return {
     /** Runs `work` in one immediate transaction: all or nothing is on disk. `signal` ends waiting for others. */
-    write,
+    write: <T>(work: () => T, signal?: AbortSignal): Promise<T> => retry(() => writeNow(work), signal),
     /** `recover` and `flush` call this function, which writes the end of a run, until it succeeds. */
-    writeWhenPossible: (end: () => void): void => {
-      const [oldest] = pendingEnds;
-      if (oldest !== undefined && pendingEnds.size >= MAX_PENDING_ENDS) isEndLost = pendingEnds.delete(oldest);
-      pendingEnds.add(end);
+    writeWhenPossible: (change: () => void): void => void add({ kind: 'run', change }),
+    /** Writes a login after all earlier ones. Rejects if it is the first that must wait until it can be written. */
+    writeInOrder: async (change: () => void): Promise<void> => {
+      const mustWait = [...pending].some(({ kind }) => kind === 'login');
+      const row = add({ kind: 'login', change });
+      await (mustWait ? flush() : retry(() => writePending([row])));
     },
-    /** Writes the ends of runs that are pending; waits for other programs. Never rejects. */
-    flush: async (signal?: AbortSignal): Promise<void> => {
-      const ends = [...pendingEnds];
-      const attempt = (some: readonly (() => void)[]): Promise<unknown> =>
-        write(() => some.map((end) => end()), signal).then(
-          () => some.map((end) => pendingEnds.delete(end)),
-          () => undefined,
-        );
-      if (ends.length > 0) await attempt(ends);
-      // If one of them was refused, so were all.
-      for (const end of ends.filter((one) => pendingEnds.has(one))) {
-        if (busy !== undefined) return;
-        await attempt([end]);
-        await yieldToEventLoop();
-      }
-    },
-    hasUnsavedRun: (): boolean => isEndLost || pendingEnds.size > 0,
-    /** Renews the lock. Then tries to write if a run's end is pending or `busy` is set. Never throws. */
+    /** Writes what is pending; waits for other programs. Never rejects. */
+    flush,
+    /** Names what could not be written; empty if everything was. */
+    describeUnsaved: (): string =>
+      [...new Set([...lost, ...[...pending].map(({ kind }) => kind)])].map((kind) => PENDING[kind]).join(' and '),
+    /** Renews the lock. Then tries to write if something is pending or `busy` is set. Never throws. */
     recover: (): void => {
       try {
         // If another worker has the lock, the next write throws the same error.
         lock.renew();
-        const [oldest] = pendingEnds;
-        if (busy !== undefined || oldest !== undefined) writeNow(() => oldest?.());
-        if (oldest !== undefined) pendingEnds.delete(oldest);
+        const [oldest] = pending;
+        if (oldest !== undefined) writePending([oldest]);
+        else if (busy !== undefined) writeNow(() => undefined);
       } catch (error) {
         noteFailure(error);
       }

@@ -143,9 +143,9 @@ async function openCopy(store: Store, { copy: target }: Config, { copy, log, sys
 /** Records logins and each Retry-After in the background; logs failed writes. Disposing waits for pending writes. */
 export function createLoginRecorder(store: Store, fingerprint: string, log: Log) {
   let writing: Promise<void> = Promise.resolve();
-  const write = (what: string, change: () => void): void => {
+  const record = (what: string, write: () => Promise<void>): void => {
     writing = writing
-      .then(() => store.write(change))
+      .then(write)
       .catch((error: unknown) =>
         log.error({ err: toRunError(error) }, `${what} could not be recorded in the database`),
       );
@@ -163,11 +163,11 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
         fingerprint,
         run_id: runId,
       };
-      write(`a login (${reason}, ${outcome})`, () => store.logins.add(row));
+      record(`a login (${reason}, ${outcome})`, () => store.writeInOrder(() => store.logins.add(row)));
     },
     /** Stores the end (ms) of a Retry-After at once: if a login between two runs receives it, no run would store it. */
     recordRetryAfter: (until: number): void =>
-      write('a Retry-After', () => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until))),
+      record('a Retry-After', () => store.write(() => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until)))),
     [Symbol.asyncDispose]: (): Promise<void> => writing,
   };
 }

@@ -104,7 +104,7 @@ function logSuccessfulLogin(log: Log, login: LoginRecord, recovery: string): voi
 
 export function logClosed(log: Log, result: CloseResult | undefined) {
   if (result === undefined) return log.info('stopped before the database was open');
-  const { path, files, place, hasUnsavedRun } = result;
+  const { path, files, place, unsaved } = result;
   if (files === 'saved' || files === 'set-aside') {
     const what = files === 'saved' ? 'all that it held is in' : 'what was not written to it yet is in';
     const where = place === undefined ? 'what it held could not be saved' : `${what} ${place}`;
@@ -113,10 +113,8 @@ export function logClosed(log: Log, result: CloseResult | undefined) {
     );
   }
   const wal = files === 'one-file' ? '' : `${basename(path)}-wal is left beside it`;
-  if (hasUnsavedRun)
-    log.warn(
-      `stopped; the leagues are saved in ${path}, but the end of at least one run could not be written${wal && `; ${wal}`}`,
-    );
+  if (unsaved !== '')
+    log.warn(`stopped; the leagues are saved in ${path}, but ${unsaved} could not be written${wal && `; ${wal}`}`);
   else {
     const why = files === 'wal-kept' ? 'LEAGUE_SYNC_KEEP_WAL is set' : 'another program has it open';
     log.info(`stopped; all data saved in ${path}${wal && `; ${why}, so ${wal}`}`);

@@ -80,7 +80,7 @@ describe('the end of a run that could not be written', () => {
     await withBench(async ({ deps: { store } }) => {
       for (let end = 0; end < 1_001; end += 1) store.writeWhenPossible(() => undefined);
       await store.flush();
-      expect(store.hasUnsavedRun()).toBe(true);
+      expect(store.describeUnsaved()).toBe('the end of at least one run');
     });
   });
 
@@ -118,7 +118,7 @@ describe('what else could not be written', () => {
     });
   });
 
-  it('of a login is only in the log', async () => {
+  it('of a login is said, and recorded with the next run', async () => {
     await withBench(async (bench) => {
       const putBack = takeAway(bench);
       await bench.place.session.token('leagues', new AbortController());
@@ -127,7 +127,25 @@ describe('what else could not be written', () => {
         .toContain('a login (manual, ok) could not be recorded in the database');
       putBack();
       expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
-      expect(bench.rows(LOGINS)).toEqual([]);
+      expect(bench.rows(LOGINS)).toEqual([{ outcome: 'ok', reason: 'manual' }]);
+    });
+  });
+
+  it('of a login keeps later ones waiting, so that the last row is the last login', async () => {
+    await withBench(async ({ deps: { store }, path, rows }) => {
+      const add = (outcome: 'refused' | 'ok') =>
+        store.writeInOrder(() => store.logins.add({ at: '2026-07-01T12:00:00.000Z', outcome, reason: 'due' }));
+      addBlockingTrigger(path, { on: 'INSERT ON logins', when: "NEW.outcome = 'refused'" }, "RAISE(ABORT, 'no')");
+      await expect(add('refused')).rejects.toThrow('no');
+      await add('ok');
+      expect([rows(LOGINS), store.describeUnsaved()]).toEqual([[], 'at least one login']);
+      dropBlockingTrigger(path);
+      const writer = holdForWriting(path);
+      const flushed = store.flush();
+      writer.end();
+      store.recover();
+      await flushed;
+      expect(rows(LOGINS).map(({ outcome }) => outcome)).toEqual(['refused', 'ok']);
     });
   });
 });

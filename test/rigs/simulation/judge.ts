@@ -190,7 +190,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
     /** Reads a line of the worker's log. */
     read: (line: Row, text: string): void => {
       for (const secret of world.secrets) if (text.includes(secret)) fail(`the log has a secret: ${line.msg}`);
-      if (String(line.msg).includes('could not be written')) files.noteEndUnsaved();
+      if (/the end of .* could not be written/.test(String(line.msg))) files.noteEndUnsaved();
       awaited.read(line);
       pollJudge.read(line);
     },

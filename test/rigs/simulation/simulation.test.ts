@@ -3,12 +3,15 @@ import { runAndShrink } from './shrink.ts';
 import { runWorld } from './world.ts';
 
 /** See README.md. */
-const { SEED, WORLDS = '30', FIRST = '1' } = process.env;
+const { SEED, WORLDS = '28', FIRST = '1' } = process.env;
+/** Worlds that found a fault of the program, and are always lived. They mean nothing once the rig asks its chance anew. */
+const SEEDS_KEPT = [400_342, 603_659];
 /** How often an endless run says how far it is. */
 const TOLD_EVERY = 50;
 
 if (SEED === undefined) {
   it('loses nothing under any mix of faults, and is well once they are over', { timeout: 0 }, async () => {
+    for (const seed of SEEDS_KEPT) await runAndShrink(seed);
     for (let seed = Number(FIRST); seed < Number(FIRST) + Number(WORLDS); seed += 1) {
       await runAndShrink(seed);
       if (seed % TOLD_EVERY === 0) console.log(`the worlds up to seed ${seed} are well`);
