@@ -9,13 +9,8 @@ import type { Lock } from './worker-lock.ts';
 
 /** Large: pages that do not fit are written before COMMIT. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
-/** More can only be pending if another program's trigger refuses them all. */
+/** Of each kind. Reached if another program's trigger refuses them all, or after days with a full disk. */
 const MAX_PENDING = 1_000;
-
-/** What can be pending. Logins are written in the order in which they happened: the last one is the state. */
-const PENDING = { run: 'the end of at least one run', login: 'at least one login' };
-
-type Pending = { readonly kind: keyof typeof PENDING; readonly change: () => void };
 
 type WriterOptions = {
   readonly lock: Pick<Lock, 'renew'>;
@@ -23,14 +18,32 @@ type WriterOptions = {
   readonly retryWhileBusy: RetryWhileBusy;
 };
 
+/** Writes that failed, the oldest first; `what` names one of them. */
+function createPending(what: string, writeNow: (work: () => unknown) => void) {
+  const changes = new Set<() => void>();
+  let isOneLost = false;
+  return {
+    list: () => [...changes],
+    add: (change: () => void): void => {
+      const [oldest] = changes;
+      if (oldest !== undefined && changes.size >= MAX_PENDING) isOneLost = changes.delete(oldest);
+      changes.add(change);
+    },
+    /** All or none of `some`. Throws like `writeNow`. */
+    write: (some: readonly (() => void)[]): void => {
+      if (some.length > 0) writeNow(() => some.map((change) => change()));
+      for (const change of some) changes.delete(change);
+    },
+    /** What is not in the database. */
+    unsaved: (): readonly string[] => (isOneLost || changes.size > 0 ? [what] : []),
+  };
+}
+
 export function createWriter(client: Database.Database, { lock, guard, retryWhileBusy }: WriterOptions) {
   client.pragma(`cache_size = -${CACHE_KIB}`);
   const inTransaction = client.transaction((work: () => unknown) => work());
   /** The error of the last write if that write failed because another program had the database locked. */
   let busy: DatabaseError | undefined;
-  /** What could not be written before, the oldest first. */
-  const pending = new Set<Pending>();
-  const lost = new Set<Pending['kind']>();
 
   const writeNow = <T>(work: () => T): T => {
     try {
@@ -59,62 +72,57 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
       throw error;
     }
   };
-  const add = (row: Pending): Pending => {
-    const [oldest] = pending;
-    if (oldest !== undefined && pending.size >= MAX_PENDING) {
-      pending.delete(oldest);
-      lost.add(oldest.kind);
-    }
-    pending.add(row);
-    return row;
-  };
-  /** Writes those that nothing else has written meanwhile. */
-  const writePending = (rows: readonly Pending[]): void => {
-    const left = rows.filter((row) => pending.has(row));
-    if (left.length > 0) writeNow(() => left.map(({ change }) => change()));
-    for (const row of left) pending.delete(row);
-  };
-  const flush = async (signal?: AbortSignal): Promise<void> => {
-    const rows = [...pending];
-    await retry(() => writePending(rows), signal).catch(() => undefined);
-    // If one of them was refused, so were all.
-    let isLoginRefused = false;
-    for (const row of rows.filter((one) => pending.has(one))) {
-      if (busy !== undefined) return;
-      if (row.kind === 'login' && isLoginRefused) continue;
-      await retry(() => writePending([row]), signal).catch(() => {
-        isLoginRefused ||= row.kind === 'login';
-      });
-      await yieldToEventLoop();
-    }
-  };
+  const write: RetryWhileBusy = (work, signal) => retry(() => writeNow(work), signal);
+  const ends = createPending('the end of at least one run', writeNow);
+  const logins = createPending('at least one login', writeNow);
+  // One transaction, since the last row of `logins` is the state.
+  const writeLogins = (): void => logins.write(logins.list());
   return {
     /** Runs `work` in one immediate transaction: all or nothing is on disk. `signal` ends waiting for others. */
-    write: <T>(work: () => T, signal?: AbortSignal): Promise<T> => retry(() => writeNow(work), signal),
+    write,
     /** `recover` and `flush` call this function, which writes the end of a run, until it succeeds. */
-    writeWhenPossible: (change: () => void): void => void add({ kind: 'run', change }),
-    /** Writes a login after all earlier ones. Rejects if it is the first that must wait until it can be written. */
-    writeInOrder: async (change: () => void): Promise<void> => {
-      const mustWait = [...pending].some(({ kind }) => kind === 'login');
-      const row = add({ kind: 'login', change });
-      await (mustWait ? flush() : retry(() => writePending([row])));
+    writeEndWhenPossible: ends.add,
+    /** Writes a login, after those that are pending. If that fails, rejects; `recover` and `flush` write it later. */
+    writeLogin: async (login: () => void): Promise<void> => {
+      if (logins.list().length > 0) {
+        logins.add(login);
+        return retry(writeLogins);
+      }
+      try {
+        await write(login);
+      } catch (error) {
+        logins.add(login);
+        throw error;
+      }
     },
     /** Writes what is pending; waits for other programs. Never rejects. */
-    flush,
+    flush: async (signal?: AbortSignal): Promise<void> => {
+      const attempt = (work: () => void): Promise<void> => retry(work, signal).catch(() => undefined);
+      await attempt(() => ends.write(ends.list()));
+      // If one of them was refused, so were all.
+      for (const end of ends.list()) {
+        if (busy !== undefined) return;
+        await attempt(() => ends.write([end]));
+        await yieldToEventLoop();
+      }
+      await attempt(writeLogins);
+    },
     /** Names what could not be written; empty if everything was. */
-    describeUnsaved: (): string =>
-      [...new Set([...lost, ...[...pending].map(({ kind }) => kind)])].map((kind) => PENDING[kind]).join(' and '),
+    describeUnsaved: (): string => [...ends.unsaved(), ...logins.unsaved()].join(' and '),
     /** Renews the lock. Then tries to write if something is pending or `busy` is set. Never throws. */
     recover: (): void => {
-      try {
-        // If another worker has the lock, the next write throws the same error.
-        lock.renew();
-        const [oldest] = pending;
-        if (oldest !== undefined) writePending([oldest]);
-        else if (busy !== undefined) writeNow(() => undefined);
-      } catch (error) {
-        noteFailure(error);
-      }
+      const attempt = (work: () => void): void => {
+        try {
+          work();
+        } catch (error) {
+          noteFailure(error);
+        }
+      };
+      // If another worker has the lock, the next write throws the same error.
+      attempt(lock.renew);
+      if (busy !== undefined) attempt(() => writeNow(() => undefined));
+      if (busy === undefined) attempt(() => ends.write(ends.list().slice(0, 1)));
+      if (busy === undefined) attempt(writeLogins);
     },
     /** Why a write would fail now, judging by the files and the last write; undefined if it should succeed. */
     writeError: () => guard.findError() ?? busy,

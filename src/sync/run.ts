@@ -97,7 +97,7 @@ export function createRun(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: 
       await store.write(finish, signal);
       return undefined;
     } catch (failure) {
-      store.writeWhenPossible(finish);
+      store.writeEndWhenPossible(finish);
       return toRunError(failure);
     }
   };

@@ -163,7 +163,7 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
         fingerprint,
         run_id: runId,
       };
-      record(`a login (${reason}, ${outcome})`, () => store.writeInOrder(() => store.logins.add(row)));
+      record(`a login (${reason}, ${outcome})`, () => store.writeLogin(() => store.logins.add(row)));
     },
     /** Stores the end (ms) of a Retry-After at once: if a login between two runs receives it, no run would store it. */
     recordRetryAfter: (until: number): void =>
