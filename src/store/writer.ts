@@ -9,7 +9,7 @@ import type { Lock } from './worker-lock.ts';
 
 /** Large: pages that do not fit are written before COMMIT. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
-/** Of each kind. Reached if another program's trigger refuses them all, or after days with a full disk. */
+/** Of each kind. More can only be pending if another program's trigger refuses them all, or a disk is full for days. */
 const MAX_PENDING = 1_000;
 
 type WriterOptions = {
@@ -53,11 +53,11 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
         lock.renew();
         return inTransaction.immediate(work) as T;
       });
-      guard.noteWrite();
+      tryOrUndefined(guard.noteWrite);
       busy = undefined;
       return result;
     } finally {
-      // A failure to free memory must not hide the result of the transaction, which has ended.
+      // Like a failure to look at the file, this must not hide the result of the transaction, which has ended.
       tryOrUndefined(() => client.pragma('shrink_memory'));
     }
   };
@@ -101,7 +101,7 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
       await attempt(() => ends.write(ends.list()));
       // If one of them was refused, so were all.
       for (const end of ends.list()) {
-        if (busy !== undefined) return;
+        if (busy !== undefined || signal?.aborted) return;
         await attempt(() => ends.write([end]));
         await yieldToEventLoop();
       }
@@ -111,17 +111,19 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
     describeUnsaved: (): string => [...ends.unsaved(), ...logins.unsaved()].join(' and '),
     /** Renews the lock. Then tries to write if something is pending or `busy` is set. Never throws. */
     recover: (): void => {
-      const attempt = (work: () => void): void => {
+      const attempt = (work: () => void): boolean => {
         try {
           work();
+          return true;
         } catch (error) {
           noteFailure(error);
+          return false;
         }
       };
       // If another worker has the lock, the next write throws the same error.
-      attempt(lock.renew);
-      if (busy !== undefined) attempt(() => writeNow(() => undefined));
-      if (busy === undefined) attempt(() => ends.write(ends.list().slice(0, 1)));
+      if (!attempt(lock.renew)) return;
+      if (busy !== undefined && !attempt(() => writeNow(() => undefined))) return;
+      attempt(() => ends.write(ends.list().slice(0, 1)));
       if (busy === undefined) attempt(writeLogins);
     },
     /** Why a write would fail now, judging by the files and the last write; undefined if it should succeed. */

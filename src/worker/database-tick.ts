@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts';
 import type { Clock } from '../time/clock.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 
-/** Each second: writes pending ends of runs and logins, logs when the database becomes (un)writable, and takes requests of `poll`. */
+/** Each second: writes what is pending, logs when the database becomes (un)writable, and takes requests of `poll`. */
 export function createDatabaseTick(
   store: Store,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
