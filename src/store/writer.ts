@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { DatabaseError } from '../errors.ts';
+import { codeOf, DatabaseError } from '../errors.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { tryOrUndefined } from '../try-or-undefined.ts';
 import type { RetryWhileBusy } from './busy.ts';
@@ -18,6 +18,10 @@ type WriterOptions = {
   readonly retryWhileBusy: RetryWhileBusy;
 };
 
+function isRefused(error: unknown): boolean {
+  return error instanceof DatabaseError && codeOf(error.cause).startsWith('SQLITE_CONSTRAINT');
+}
+
 /** Writes that failed, the oldest first; `what` names one of them. */
 function createPending(what: string, writeNow: (work: () => unknown) => void) {
   const changes = new Set<() => void>();
@@ -33,6 +37,10 @@ function createPending(what: string, writeNow: (work: () => unknown) => void) {
     write: (some: readonly (() => void)[]): void => {
       if (some.length > 0) writeNow(() => some.map((change) => change()));
       for (const change of some) changes.delete(change);
+    },
+    /** Gives those of `some` up that are not written. */
+    lose: (some: readonly (() => void)[]): void => {
+      for (const change of some) isOneLost = changes.delete(change) || isOneLost;
     },
     /** What is not in the database. */
     unsaved: (): readonly string[] => (isOneLost || changes.size > 0 ? [what] : []),
@@ -72,26 +80,34 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
       throw error;
     }
   };
-  const write: RetryWhileBusy = (work, signal) => retry(() => writeNow(work), signal);
   const ends = createPending('the end of at least one run', writeNow);
   const logins = createPending('at least one login', writeNow);
-  // One transaction, since the last row of `logins` is the state.
-  const writeLogins = (): void => logins.write(logins.list());
+  /** Whether a login could not be written. Others are still being written. */
+  let isLoginLate = false;
+  /** In one transaction, since the last row is the state, which a row that a trigger refuses must not hide. */
+  const writeLogins = (): void => {
+    const some = logins.list();
+    try {
+      logins.write(some);
+    } catch (error) {
+      if (some.length < 2 || !isRefused(error)) throw error;
+      logins.write(some.slice(-1));
+      logins.lose(some);
+    }
+    isLoginLate = false;
+  };
   return {
     /** Runs `work` in one immediate transaction: all or nothing is on disk. `signal` ends waiting for others. */
-    write,
+    write: <T>(work: () => T, signal?: AbortSignal): Promise<T> => retry(() => writeNow(work), signal),
     /** `recover` and `flush` call this function, which writes the end of a run, until it succeeds. */
     writeEndWhenPossible: ends.add,
     /** Writes a login, after those that are pending. If that fails, rejects; `recover` and `flush` write it later. */
     writeLogin: async (login: () => void): Promise<void> => {
-      if (logins.list().length > 0) {
-        logins.add(login);
-        return retry(writeLogins);
-      }
+      logins.add(login);
       try {
-        await write(login);
+        await retry(writeLogins);
       } catch (error) {
-        logins.add(login);
+        isLoginLate = true;
         throw error;
       }
     },
@@ -105,26 +121,23 @@ export function createWriter(client: Database.Database, { lock, guard, retryWhil
         await attempt(() => ends.write([end]));
         await yieldToEventLoop();
       }
-      await attempt(writeLogins);
+      if (isLoginLate) await attempt(writeLogins);
     },
     /** Names what could not be written; empty if everything was. */
     describeUnsaved: (): string => [...ends.unsaved(), ...logins.unsaved()].join(' and '),
     /** Renews the lock. Then tries to write if something is pending or `busy` is set. Never throws. */
     recover: (): void => {
-      const attempt = (work: () => void): boolean => {
-        try {
-          work();
-          return true;
-        } catch (error) {
-          noteFailure(error);
-          return false;
-        }
-      };
-      // If another worker has the lock, the next write throws the same error.
-      if (!attempt(lock.renew)) return;
-      if (busy !== undefined && !attempt(() => writeNow(() => undefined))) return;
-      attempt(() => ends.write(ends.list().slice(0, 1)));
-      if (busy === undefined) attempt(writeLogins);
+      try {
+        // If another worker has the lock, the next write throws the same error.
+        lock.renew();
+        if (busy !== undefined) writeNow(() => undefined);
+      } catch (error) {
+        noteFailure(error);
+        return;
+      }
+      // A short lock is no reason to be unready.
+      tryOrUndefined(() => ends.write(ends.list().slice(0, 1)));
+      if (isLoginLate) tryOrUndefined(writeLogins);
     },
     /** Why a write would fail now, judging by the files and the last write; undefined if it should succeed. */
     writeError: () => guard.findError() ?? busy,

@@ -142,14 +142,9 @@ async function openCopy(store: Store, { copy: target }: Config, { copy, log, sys
 
 /** Records logins and each Retry-After in the background; logs failed writes. Disposing waits for pending writes. */
 export function createLoginRecorder(store: Store, fingerprint: string, log: Log) {
-  let writing: Promise<void> = Promise.resolve();
-  const record = (what: string, write: () => Promise<void>): void => {
-    writing = writing
-      .then(write)
-      .catch((error: unknown) =>
-        log.error({ err: toRunError(error) }, `${what} could not be recorded in the database`),
-      );
-  };
+  let writing: Promise<unknown> = Promise.resolve();
+  const logFailureOf = (what: string) => (error: unknown) =>
+    log.error({ err: toRunError(error) }, `${what} could not be recorded in the database`);
   return {
     recordLogin: ({ at, outcome, reason, runId, expiresAt, clockSkewMs, errorMessage, error }: LoginRecord): void => {
       const row = {
@@ -163,12 +158,19 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
         fingerprint,
         run_id: runId,
       };
-      record(`a login (${reason}, ${outcome})`, () => store.writeLogin(() => store.logins.add(row)));
+      const written = store
+        .writeLogin(() => store.logins.add(row))
+        .catch(logFailureOf(`a login (${reason}, ${outcome})`));
+      writing = Promise.all([writing, written]);
     },
     /** Stores the end (ms) of a Retry-After at once: if a login between two runs receives it, no run would store it. */
-    recordRetryAfter: (until: number): void =>
-      record('a Retry-After', () => store.write(() => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until)))),
-    [Symbol.asyncDispose]: (): Promise<void> => writing,
+    recordRetryAfter: (until: number): void => {
+      const end = formatTimestamp(until);
+      writing = writing
+        .then(() => store.write(() => store.runs.noteRetryAfter(fingerprint, end)))
+        .catch(logFailureOf('a Retry-After'));
+    },
+    [Symbol.asyncDispose]: async (): Promise<void> => void (await writing),
   };
 }
 

@@ -116,7 +116,8 @@ export function logClosed(log: Log, result: CloseResult | undefined) {
   if (unsaved !== '')
     log.warn(`stopped; the leagues are saved in ${path}, but ${unsaved} could not be written${wal && `; ${wal}`}`);
   else {
-    const why = files === 'wal-kept' ? 'LEAGUE_SYNC_KEEP_WAL is set' : 'another program has it open';
+    const why =
+      files === 'wal-kept' ? 'LEAGUE_SYNC_KEEP_WAL is set' : 'another program has it open, or the disk is full';
     log.info(`stopped; all data saved in ${path}${wal && `; ${why}, so ${wal}`}`);
   }
 }

@@ -26,6 +26,10 @@ function takeAway({ path }: Bench): () => void {
   return () => renameSync(`${path}.away`, path);
 }
 
+function addLogin({ deps: { store } }: Bench, outcome: 'refused' | 'ok'): Promise<void> {
+  return store.writeLogin(() => store.logins.add({ at: '2026-07-01T12:00:00.000Z', outcome, reason: 'due' }));
+}
+
 /** A run whose start was recorded, and whose end was not. */
 async function failUnwritten(bench: Bench): Promise<() => void> {
   using run = createRun(bench.deps, 'leagues', 'manual', new AbortController().signal);
@@ -57,9 +61,11 @@ describe('the end of a run that could not be written', () => {
       tick();
       putBack();
       const writer = holdForWriting(bench.path);
+      await expect(bench.deps.store.write(() => 0, AbortSignal.timeout(50))).rejects.toThrow('in use');
       tick();
       writer.end();
       tick();
+      expect(bench.deps.store.writeError()).toBe(undefined);
       expect(lines.map(({ level }) => level)).toEqual(['warn', 'info']);
       expect(bench.rows(OUTCOMES)).toEqual([{ id: 1, outcome: 'failed', error_kind: 'status' }]);
     });
@@ -132,16 +138,30 @@ describe('what else could not be written', () => {
   });
 
   it('of logins is written at once, in their order, so that the last row is the last login', async () => {
-    await withBench(async ({ deps: { store }, path, rows }) => {
-      const add = (outcome: 'refused' | 'ok') =>
-        store.writeLogin(() => store.logins.add({ at: '2026-07-01T12:00:00.000Z', outcome, reason: 'due' }));
-      addBlockingTrigger(path, { on: 'INSERT ON logins', when: "NEW.outcome = 'refused'" }, "RAISE(ABORT, 'no')");
-      await expect(add('refused')).rejects.toThrow('no');
-      await expect(add('ok')).rejects.toThrow('no');
-      expect([rows(LOGINS), store.describeUnsaved()]).toEqual([[], 'at least one login']);
-      dropBlockingTrigger(path);
-      store.recover();
-      expect(rows(LOGINS).map(({ outcome }) => outcome)).toEqual(['refused', 'ok']);
+    await withBench(async (bench) => {
+      addBlockingTrigger(bench.path, { on: 'INSERT ON logins' }, "RAISE(ABORT, 'no')");
+      for (const outcome of ['refused', 'ok'] as const) await expect(addLogin(bench, outcome)).rejects.toThrow('no');
+      expect([bench.rows(LOGINS), bench.deps.store.describeUnsaved()]).toEqual([[], 'at least one login']);
+      dropBlockingTrigger(bench.path);
+      bench.deps.store.recover();
+      expect(bench.rows(LOGINS).map(({ outcome }) => outcome)).toEqual(['refused', 'ok']);
+      const writer = holdForWriting(bench.path);
+      const written = [addLogin(bench, 'refused'), addLogin(bench, 'ok')];
+      writer.end();
+      await Promise.race(written);
+      expect(bench.rows(LOGINS)).toHaveLength(4);
+    });
+  });
+
+  it('of a login that a trigger refuses keeps no later one from being the last', async () => {
+    await withBench(async (bench) => {
+      addBlockingTrigger(bench.path, { on: 'INSERT ON logins', when: "NEW.outcome = 'refused'" }, "RAISE(ABORT, 'no')");
+      await expect(addLogin(bench, 'refused')).rejects.toThrow('no');
+      await addLogin(bench, 'ok');
+      dropBlockingTrigger(bench.path);
+      await addLogin(bench, 'ok');
+      expect(bench.rows(LOGINS).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+      expect(bench.deps.store.describeUnsaved()).toBe('at least one login');
     });
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { setUp, setUpSynced } from '../support/bench.ts';
 import { openPort } from '../support/port.ts';
 import { serve } from '../support/status-server.ts';
-import { LONGEST_STOP_MS } from '../support/stopping.ts';
+import { stopInTime } from '../support/stopping.ts';
 import { expectMirrored } from './compare.ts';
 import {
   connectAs,
@@ -173,9 +173,7 @@ describe.each([
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     const { msg } = await worker.waitForLog(({ output, level }) => output === 'mirror' && level === 40);
     expect(msg).toMatch(message);
-    const begun = performance.now();
-    expect((await worker.stop()).code).toBe(0);
-    expect(performance.now() - begun).toBeLessThan(LONGEST_STOP_MS);
+    expect((await stopInTime(worker)).code).toBe(0);
   });
 });
 

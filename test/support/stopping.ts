@@ -3,21 +3,26 @@ import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import type { Bench } from './bench.ts';
 import { askSqlite3 } from './database.ts';
-import type { LogLine, RunningProgram } from './program.ts';
+import type { Exit, LogLine, RunningProgram } from './program.ts';
 
 /** The maximum duration of a stop by the contract. */
 export const LONGEST_STOP_MS = 10_000;
 
 export const STOPPING = 'stopping: finishing the current work';
 
+export async function stopInTime(program: RunningProgram): Promise<Exit> {
+  const askedAt = performance.now();
+  const exit = await program.stop();
+  expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+  return exit;
+}
+
 /**
  * Stops a worker, and expects an exit in time, with 0 and the right last line. Returns the log lines since the signal.
  */
 export async function expectStop(worker: RunningProgram): Promise<readonly LogLine[]> {
   const earlier = worker.log().length;
-  const askedAt = performance.now();
-  const { code, stderr, stdout } = await worker.stop();
-  expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+  const { code, stderr, stdout } = await stopInTime(worker);
   // strace, which slows some of these workers down, tells of itself there on a busy machine.
   expect([code, stderr.replaceAll(/^strace: .*\n/gm, '')]).toEqual([0, '']);
   // A truncated last line would not be in the log.

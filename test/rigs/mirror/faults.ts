@@ -10,7 +10,7 @@ import { addSettings, EVERY_SECOND, type SimulatedBench, setUp } from '../../sup
 import { readRows } from '../../support/database.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { shuffleItems } from '../../support/shuffle.ts';
-import { LONGEST_STOP_MS } from '../../support/stopping.ts';
+import { stopInTime } from '../../support/stopping.ts';
 import { type HalfOpenRelay, openRelay } from './half-open.ts';
 import { type LoopReader, startReader } from './reader.ts';
 
@@ -101,9 +101,7 @@ async function killWorker(faulty: FaultBench): Promise<void> {
 }
 
 async function restartWorker(faulty: FaultBench): Promise<void> {
-  const begun = performance.now();
-  expect((await faulty.worker.stop()).code).toBe(0);
-  expect(performance.now() - begun).toBeLessThan(LONGEST_STOP_MS);
+  expect((await stopInTime(faulty.worker)).code).toBe(0);
   faulty.worker = faulty.bench.start(['run']);
 }
 
