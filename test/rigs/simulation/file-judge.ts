@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config } from '../../../src/config/config.ts';
 import type { Polls } from './poll-judge.ts';
-import { LAST_PROFILE, LIVE, LOGINS_READ, TO_DO, tooOld, WHOLE } from './queries.ts';
+import { LAST_ENDED, LAST_PROFILE, LIVE, LOGINS_READ, TO_DO, tooOld, WHOLE } from './queries.ts';
 import { DAY_MS, HOUR_MS, RUN_TIMEOUT_MS, type Scene } from './scene.ts';
 
 /** So long no fault has gone on in the end. */
@@ -59,7 +59,7 @@ export function createFileJudge({ world, past, fail, elapsed, now, longestWaitMs
     if (old.logins !== 0 || old.runs !== 0) fail(`kept for too long: ${JSON.stringify(old)}`);
   };
   const expectPolled = (path: string): void => {
-    const [last] = rows("SELECT * FROM runs WHERE kind = 'leagues' ORDER BY id DESC LIMIT 1", path);
+    const [last] = rows(LAST_ENDED, path);
     if (!['changed', 'unchanged'].includes(String(last?.outcome))) fail(`the last poll is ${JSON.stringify(last)}`);
     const stored = new Set(rows(LIVE, path).map(({ league_id }) => String(league_id)));
     const listed = new Set(world.leagues().map(({ league_id }) => String(league_id)));

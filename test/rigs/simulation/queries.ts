@@ -14,6 +14,7 @@ export const feed = (from: number, to: number): string => `SELECT json_object('s
   'league_id', league_id, 'league_name', coalesce(after, before) ->> 'league_name', 'kind', kind, 'before', json(before),
   'after', json(after)) AS change FROM league_changes WHERE seq BETWEEN ${from} AND ${to} ORDER BY seq`;
 export const LIVE = 'SELECT league_id FROM leagues WHERE removed_at IS NULL';
+export const LAST_ENDED = `SELECT * FROM runs WHERE kind = 'leagues' AND outcome <> 'running' ORDER BY id DESC LIMIT 1`;
 export const LAST_PROFILE = `SELECT max(finished_at) AS at FROM runs
   WHERE kind = 'profile' AND outcome IN ('changed', 'unchanged')`;
 export const LAST_GOOD = `SELECT max(id) AS id FROM runs

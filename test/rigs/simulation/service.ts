@@ -89,10 +89,10 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
   const requests: Request[] = [];
   /** The last list with each ETag, and without one. */
   const lists = new Map<string, List>();
-  const describe = (sent: readonly Record<string, unknown>[]): List => ({
+  const describe = (sent: readonly Record<string, unknown>[], faults: readonly string[]): List => ({
     ids: sent.map(({ league_id }) => String(league_id)),
     contents: new Map(sent.map((one) => [String(one.league_id), `${one.league_name} ${one.priority}`])),
-    hasBadRows: BAD_ROWS.some((name) => switches.active().includes(name)),
+    hasBadRows: BAD_ROWS.some((name) => faults.includes(name)),
     hasNewField: sent.some((one) => 'broadcast_partner' in one),
   });
   /** Tokens whose expiry was told wrongly. */
@@ -156,16 +156,18 @@ export function createService({ sleep, elapsed }: SimulatedClock, startAt: numbe
       };
       const context = { now: now(), ifNoneMatch: request.headers?.['if-none-match'] };
       const given = askForPause('service') ?? switches.respond(endpoint, () => respond(received, service), context);
+      // They may be over before the answer has come.
+      const faults = switches.active();
       const response = await answer(given, request, signal);
       logged.status = given.status;
       const pauseUntil = endOfPause(given);
       if (pauseUntil !== undefined) logged.pauseUntil = pauseUntil;
       const { access_token, refresh_token, leagues: sent } = Object(given.body);
       for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
-      if (ODD_TIMES.some((name) => switches.active().includes(name))) oddTokens.add(`Bearer ${access_token}`);
+      if (ODD_TIMES.some((name) => faults.includes(name))) oddTokens.add(`Bearer ${access_token}`);
       logged.isFailure = Object(given.body).result === 'fail';
       const etag = given.headers?.ETag ?? '';
-      if (endpoint === 'leagues' && Array.isArray(sent)) lists.set(etag, describe(sent.map(Object)));
+      if (endpoint === 'leagues' && Array.isArray(sent)) lists.set(etag, describe(sent.map(Object), faults));
       const list = given.status === 304 || Array.isArray(sent) ? lists.get(etag) : undefined;
       if (list !== undefined) logged.list = list;
       return response;
