@@ -42,8 +42,7 @@ async function failUnwritten(bench: Bench): Promise<() => void> {
 describe('the end of a run that could not be written', () => {
   it('is written with the next run', async () => {
     await withBench(async (bench) => {
-      const putBack = await failUnwritten(bench);
-      putBack();
+      (await failUnwritten(bench))();
       expect(bench.rows(OUTCOMES)).toEqual([{ id: 1, outcome: 'running', error_kind: null }]);
       expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
       expect(bench.rows(OUTCOMES)).toEqual([
@@ -95,8 +94,7 @@ describe('the end of a run that could not be written', () => {
     const path = folder.file('leagues.db');
     {
       await using bench = await setUpBench({}, { folder });
-      const putBack = await failUnwritten(bench);
-      putBack();
+      (await failUnwritten(bench))();
       setTimeout(holdForWriting(path).end, 300);
     }
     expect(readRows(path, OUTCOMES)).toEqual([{ id: 1, outcome: 'failed', error_kind: 'status' }]);
@@ -104,8 +102,7 @@ describe('the end of a run that could not be written', () => {
 
   it('keeps no later poll from being written, though the trigger of another program refuses it', async () => {
     await withBench(async (bench) => {
-      const putBack = await failUnwritten(bench);
-      putBack();
+      (await failUnwritten(bench))();
       const end = { on: 'UPDATE ON runs', when: "NEW.outcome = 'failed' AND NEW.id = 1" };
       addBlockingTrigger(bench.path, end, "RAISE(ROLLBACK, 'not by me')");
       expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
@@ -160,8 +157,8 @@ describe('what else could not be written', () => {
       await addLogin(bench, 'ok');
       dropBlockingTrigger(bench.path);
       await addLogin(bench, 'ok');
-      expect(bench.rows(LOGINS).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
-      expect(bench.deps.store.describeUnsaved()).toBe('at least one login');
+      const outcomes = bench.rows(LOGINS).map(({ outcome }) => outcome);
+      expect([outcomes, bench.deps.store.describeUnsaved()]).toEqual([['ok', 'ok'], 'at least one login']);
     });
   });
 });

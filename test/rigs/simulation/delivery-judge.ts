@@ -100,6 +100,9 @@ export function createDeliveryJudge(
         } else if (data.to_seq === last.to) last = { to: last.to, isAccepted: last.isAccepted || isAccepted };
         return;
       }
+      // Also one that was sent before a backup was restored.
+      sent.stale ||= type === 'data.stale';
+      sent.refused ||= type === 'credentials.refused';
       if (known !== undefined) return;
       if (type === 'credentials.accepted' && isStillRefused(triedAt(id)))
         fail('credentials.accepted, but nothing was granted');
@@ -111,8 +114,8 @@ export function createDeliveryJudge(
       const isFirst = type === 'data.fresh' ? !sent.stale : type === 'credentials.accepted' && !sent.refused;
       if (isFirst && !mayRepeat) fail(`${type} without its beginning`);
       if (isFirst) mayRepeat = false;
-      if (type === 'data.stale' || type === 'data.fresh') sent.stale = type === 'data.stale';
-      if (type.startsWith('credentials')) sent.refused = type === 'credentials.refused';
+      if (type === 'data.fresh') sent.stale = false;
+      if (type === 'credentials.accepted') sent.refused = false;
       wasTold ||= sent.stale || sent.refused;
       isUnsure &&= sent.stale || sent.refused;
     },

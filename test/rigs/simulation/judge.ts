@@ -103,7 +103,7 @@ export function createJudge(world: World, { slackMs, elapsed, now, note, reader 
       last !== undefined && last.at >= past.lifeBegan && last.status !== 410 && last.at < elapsed() - ATTEMPT_MS;
     const isSent = last?.status !== undefined && isSuccess(last.status);
     // A state that has changed back is no longer sent.
-    const isDropped = !isSent && row?.message_id === null;
+    const isDropped = !isSent && row?.message_id !== last?.id;
     if (isKnown && !isDropped && !past.isDisturbed(last.at - HOUR_MS) && row?.failing !== Number(!isSent))
       fail(`failing is told as ${row?.failing} after status ${last.status}`);
     if (row?.message_id !== null || row.stopped_at !== null) return;
