@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setUp, setUpSynced } from '../support/bench.ts';
 import { openPort } from '../support/port.ts';
+import { eventually } from '../support/program.ts';
 import { serve } from '../support/status-server.ts';
 import { stopInTime } from '../support/stopping.ts';
 import { expectMirrored } from './compare.ts';
@@ -171,7 +172,9 @@ describe.each([
     await worker.waitForPoll('changed');
     await worker.pollNow('unchanged');
     expect((await fetch(`${url}/livez`)).status).toBe(200);
-    const { msg } = await worker.waitForLog(({ output, level }) => output === 'mirror' && level === 40);
+    const findFault = () => worker.log().find(({ output, level }) => output === 'mirror' && level === 40);
+    // It may have come before the poll ended.
+    const { msg } = await eventually('the mirror fails', findFault);
     expect(msg).toMatch(message);
     expect((await stopInTime(worker)).code).toBe(0);
   });
