@@ -60,6 +60,8 @@ describe('the end of a run that could not be written', () => {
       tick();
       putBack();
       const writer = holdForWriting(bench.path);
+      tick();
+      expect(bench.deps.store.writeError()).toBe(undefined);
       await expect(bench.deps.store.write(() => 0, AbortSignal.timeout(50))).rejects.toThrow('in use');
       tick();
       writer.end();

@@ -4,7 +4,7 @@ import { runWorld } from './world.ts';
 
 /** See README.md. */
 const { SEED, WORLDS = '28', FIRST = '1' } = process.env;
-/** Worlds that found a fault of the program, and are always lived. They mean nothing once the rig asks its chance anew. */
+/** Worlds that found a fault of the program, always lived. Seeds mean other worlds once the rig draws otherwise. */
 const SEEDS_KEPT = [400_342, 603_659];
 /** How often an endless run says how far it is. */
 const TOLD_EVERY = 50;
